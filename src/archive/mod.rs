@@ -1,0 +1,1 @@
+//! The portable backup: data files, the two export manifests, the commit record.

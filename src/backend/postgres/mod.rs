@@ -1,0 +1,53 @@
+//! ExtendDB on PostgreSQL: a catalog database, and a data database that the catalog names.
+
+mod catalog;
+mod connect;
+mod error;
+mod jobs;
+mod ledger;
+mod loader;
+mod snapshot;
+
+use std::sync::Arc;
+
+use sqlx::postgres::PgConnectOptions;
+
+use super::registry::{Entry, OpenOptions};
+use super::{Backend, Capabilities};
+
+/// Registry line.
+pub const ENTRY: Entry = Entry {
+    name: "postgres",
+    schemes: &["postgres", "postgresql"],
+    open: |options| Box::pin(async move { Ok(Arc::new(Postgres::open(options).await?) as Arc<dyn Backend>) }),
+    url_from_server_config: connect::url_from_server_config,
+};
+
+/// An opened PostgreSQL deployment.
+pub struct Postgres {
+    options: OpenOptions,
+    catalog_options: PgConnectOptions,
+    data_options: tokio::sync::OnceCell<PgConnectOptions>,
+    capabilities: Capabilities,
+}
+
+impl Backend for Postgres {
+    fn name(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn location(&self) -> String {
+        let o = &self.catalog_options;
+        format!(
+            "postgres://{}@{}:{}/{}",
+            o.get_username(),
+            o.get_host(),
+            o.get_port(),
+            o.get_database().unwrap_or(o.get_username())
+        )
+    }
+}

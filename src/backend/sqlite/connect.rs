@@ -1,0 +1,124 @@
+//! Connections to the file, and the process locks beside it.
+//!
+//! SQLite calls block, so every role runs them through [`blocking`].
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::Sqlite;
+use super::error::driver;
+use crate::backend::registry::OpenOptions;
+use crate::backend::{Capabilities, Error, ErrorKind, Result};
+
+impl Sqlite {
+    /// Resolves the path. A missing file is allowed unless the deployment is opened for reading only:
+    /// `migrate` makes it.
+    ///
+    /// # Errors
+    /// `Config` for `:memory:` or an empty path; `NotInitialized` for a missing file.
+    pub fn open(options: OpenOptions) -> Result<Self> {
+        let path = path_of_url(&options.url)?;
+        let operation = "open the SQLite file";
+        let path = match path.canonicalize() {
+            Ok(path) => path,
+            Err(_) if !options.read_only => {
+                let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+                let name = path.file_name().ok_or_else(|| {
+                    Error::new(ErrorKind::Config, operation, "the path names no file")
+                        .with("path", path.display().to_string())
+                })?;
+                parent
+                    .canonicalize()
+                    .map_err(|e| {
+                        Error::new(ErrorKind::Config, operation, e.to_string())
+                            .with("path", parent.display().to_string())
+                    })?
+                    .join(name)
+            }
+            Err(e) => {
+                return Err(Error::new(ErrorKind::NotInitialized, operation, e.to_string())
+                    .with("path", path.display().to_string()));
+            }
+        };
+        Ok(Self {
+            options,
+            path,
+            capabilities: Capabilities {
+                shared_snapshot: true,
+                parallel_scan: false,
+                parallel_load: false,
+                transactional_ddl: true,
+                fenced_writes: true,
+            },
+        })
+    }
+
+    /// A connection that the database itself keeps from writing.
+    ///
+    /// # Errors
+    /// `NotInitialized`, `Unavailable`.
+    pub fn reader(&self) -> Result<Connection> {
+        let conn = self.connect(OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        conn.pragma_update(None, "query_only", true).map_err(|e| driver("set query_only", e))?;
+        Ok(conn)
+    }
+
+    /// A connection that may write (and makes the file if it is missing), with foreign keys enforced.
+    ///
+    /// # Errors
+    /// `PermissionDenied` when the deployment was opened for reading only; `Unavailable`.
+    pub fn writer(&self) -> Result<Connection> {
+        if self.options.read_only {
+            return Err(Error::new(
+                ErrorKind::PermissionDenied,
+                "open the SQLite file for writing",
+                "opened for reading only",
+            ));
+        }
+        let conn = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+        conn.pragma_update(None, "foreign_keys", true).map_err(|e| driver("set foreign_keys", e))?;
+        Ok(conn)
+    }
+
+    fn connect(&self, flags: OpenFlags) -> Result<Connection> {
+        let conn = Connection::open_with_flags(&self.path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+            .map_err(|e| driver("open the SQLite file", e).with("path", self.path.display().to_string()))?;
+        conn.busy_timeout(Duration::from_secs(5)).map_err(|e| driver("set the busy timeout", e))?;
+        Ok(conn)
+    }
+}
+
+/// Runs blocking SQLite work on a thread that may block.
+///
+/// # Errors
+/// The work's own.
+///
+/// # Panics
+/// When the work panicked.
+pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(join) => std::panic::resume_unwind(join.into_panic()),
+    }
+}
+
+/// `sqlite:PATH`, `sqlite://PATH` too.
+fn path_of_url(url: &str) -> Result<PathBuf> {
+    let rest = url.strip_prefix("sqlite:").unwrap_or(url);
+    let rest = rest.strip_prefix("//").unwrap_or(rest);
+    if rest.is_empty() || rest == ":memory:" {
+        return Err(Error::new(ErrorKind::Config, "read the SQLite URL", "expected sqlite:PATH, a file"));
+    }
+    Ok(PathBuf::from(rest))
+}
+
+/// `[storage.sqlite] path`.
+///
+/// # Errors
+/// Never; the server's default stands where the key is missing.
+pub fn url_from_server_config(section: &toml::Table) -> Result<String> {
+    let path = section.get("path").and_then(toml::Value::as_str).unwrap_or("extenddb.sqlite");
+    Ok(format!("sqlite:{path}"))
+}

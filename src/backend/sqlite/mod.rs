@@ -1,0 +1,45 @@
+//! ExtendDB on SQLite: catalog and data in one file.
+
+mod catalog;
+mod connect;
+mod error;
+mod jobs;
+mod ledger;
+mod loader;
+mod snapshot;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::registry::{Entry, OpenOptions};
+use super::{Backend, Capabilities};
+
+/// Registry line.
+pub const ENTRY: Entry = Entry {
+    name: "sqlite",
+    schemes: &["sqlite"],
+    open: |options| Box::pin(async move { Ok(Arc::new(Sqlite::open(options)?) as Arc<dyn Backend>) }),
+    url_from_server_config: connect::url_from_server_config,
+};
+
+/// An opened SQLite deployment.
+pub struct Sqlite {
+    options: OpenOptions,
+    /// Canonical path of the file.
+    path: PathBuf,
+    capabilities: Capabilities,
+}
+
+impl Backend for Sqlite {
+    fn name(&self) -> &'static str {
+        "sqlite"
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn location(&self) -> String {
+        format!("sqlite:{}", self.path.display())
+    }
+}

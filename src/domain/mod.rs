@@ -1,0 +1,18 @@
+//! Pure types, state machines and canonical forms: no input or output, no clock, no async.
+
+pub mod arn;
+pub mod claim;
+pub mod digest;
+pub mod export;
+pub mod fingerprint;
+pub mod index_row;
+pub mod item;
+pub mod job;
+pub mod key;
+pub mod manifest;
+pub mod migration;
+pub mod number;
+pub mod schema;
+pub mod store_ref;
+pub mod table;
+pub mod timestamp;

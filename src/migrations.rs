@@ -1,0 +1,1 @@
+//! Sole reader of the migration tree and the golden schemas that `build.rs` embeds.

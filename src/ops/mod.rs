@@ -1,0 +1,6 @@
+//! Operations: each takes an options struct, returns a report struct and reports to an observer.
+//!
+//! Nothing here knows which backend or store it works on, and nothing prints.
+
+pub mod error;
+pub mod observer;

@@ -1,0 +1,1 @@
+//! Which store a name, path or URL means.

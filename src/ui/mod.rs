@@ -1,0 +1,1 @@
+//! What a person or a script sees: results on standard output, everything else on standard error.

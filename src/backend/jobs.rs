@@ -157,6 +157,25 @@ pub enum DeleteStart {
     NoRow,
 }
 
+/// What we know of one backup beside its commit record: kept in the admin lineage, never in the store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackupMemory {
+    /// Identity of the store; empty for a store without one.
+    pub store_id: String,
+    /// ARN; with the store's identity the address of this record.
+    pub backup_arn: String,
+    /// The commit record's checksum at that time; a record of another checksum is void.
+    pub manifest_sha256: String,
+    /// Digest of the items, `<count>:<hex>`.
+    pub digest: Option<String>,
+    /// When it was last verified, on the database's clock (ignored on writing, where `verified_ok` decides).
+    pub verified_at: Option<TimestampMs>,
+    /// What that verification said; `None` when there was none.
+    pub verified_ok: Option<bool>,
+    /// That verification parsed every item.
+    pub verified_deep: bool,
+}
+
 /// Records jobs, claims and backup rows.
 #[async_trait::async_trait]
 pub trait Jobs: Send + Sync {
@@ -245,5 +264,25 @@ pub trait Jobs: Send + Sync {
     async fn finish_backup_delete(&self, key: &BackupKey) -> Result<WriteOutcome> {
         let _ = key;
         Err(Error::unsupported("write backup rows"))
+    }
+
+    /// Keeps what is known of a backup, replacing what was known of the same store and ARN; a missing digest or
+    /// verification leaves the older one of the same checksum. A `verified_ok` sets `verified_at` to the
+    /// database's now. Makes the admin lineage where it is missing.
+    ///
+    /// # Errors
+    /// Database errors.
+    async fn remember_backup(&self, memory: &BackupMemory) -> Result<()> {
+        let _ = memory;
+        Err(Error::unsupported("remember backups"))
+    }
+
+    /// What is known of a backup. `None` also where the admin lineage does not exist.
+    ///
+    /// # Errors
+    /// Database errors.
+    async fn recall_backup(&self, store_id: &str, backup_arn: &str) -> Result<Option<BackupMemory>> {
+        let _ = (store_id, backup_arn);
+        Err(Error::unsupported("remember backups"))
     }
 }

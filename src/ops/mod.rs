@@ -2,5 +2,6 @@
 //!
 //! Nothing here knows which backend or store it works on, and nothing prints.
 
+pub mod cancel;
 pub mod error;
 pub mod observer;

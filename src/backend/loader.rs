@@ -4,6 +4,8 @@
 //! [`Loader::stage`]; any number of [`Loader::begin_load`] batches, each committing its items, the file's
 //! progress and the fence's assertion together; [`Loader::finish_load`]; [`Loader::publish`]. At any time
 //! [`Loader::discard`] removes what is staged. Every call is convergent: a resumed run repeats it.
+//! One job, and so one fence, may load several tables, at once too: staged tables and progress are kept by
+//! fence and by the new table's id, and a call touches only its own plan's table.
 
 use super::error::{Error, Result};
 use crate::domain::claim::{FenceToken, WriteOutcome};

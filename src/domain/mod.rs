@@ -12,6 +12,7 @@ pub mod key;
 pub mod manifest;
 pub mod migration;
 pub mod number;
+pub mod recorded;
 pub mod schema;
 pub mod store_ref;
 pub mod table;

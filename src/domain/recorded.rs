@@ -1,0 +1,45 @@
+//! What a deployment says of itself: versions, ledgers and settings, as they stand and however worn.
+
+use std::collections::BTreeMap;
+
+/// What introspection found in one lineage's place.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Introspection {
+    /// Tables and sequences. Physical tables of items (`_ddb_…`, `_vidx_…`) and objects that an
+    /// extension owns are left out; tables that nobody knows are in.
+    pub schema: super::schema::Schema,
+    /// Other objects, in words: views, triggers, functions of an operator. Never drift.
+    pub extras: Vec<String>,
+}
+
+/// One row of a `schema_history`, as stored.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LedgerRow {
+    /// Name of the file; null in a worn ledger.
+    pub filename: Option<String>,
+    /// When, as text; null in a worn ledger.
+    pub applied_at: Option<String>,
+}
+
+/// What versions, ledgers and settings say. Everything is optional: a catalog may lack any of it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Recorded {
+    /// Values of `settings.catalog_version`: none, one, or several in a worn table.
+    pub catalog_versions: Vec<Option<String>>,
+    /// Whether there is a row for each of the settings that recognition asks about. Values of
+    /// secrets are never read.
+    pub settings: BTreeMap<String, Vec<Option<String>>>,
+    /// Rows of the catalog's `schema_history`, by file name.
+    pub ledger: Vec<LedgerRow>,
+    /// Rows of the data database's `schema_history`, by file name; those of the catalog's where
+    /// one database serves as both.
+    pub data_ledger: Vec<LedgerRow>,
+    /// The data database is the catalog database.
+    pub one_database: bool,
+    /// Names of code migrations of the data for which progress rows exist (`data_code_migration_progress`), sorted.
+    pub data_progress: Vec<String>,
+    /// Tables of ledgers that were announced and never released: `_sqlx_migrations`, `code_migrations`.
+    pub foreign_ledgers: Vec<String>,
+    /// Physical tables of items that are named by account and table, not by an id.
+    pub legacy_physical_names: usize,
+}

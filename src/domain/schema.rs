@@ -422,7 +422,12 @@ mod tests {
         let mut table = Table { primary_key: vec!["a".into()], ..Table::default() };
         table.columns.insert(
             "a".into(),
-            Column { kind: "text".into(), default: Some("'x'".into()), collation: Some("C".into()), ..Column::default() },
+            Column {
+                kind: "text".into(),
+                default: Some("'x'".into()),
+                collation: Some("C".into()),
+                ..Column::default()
+            },
         );
         table.unique.insert(Unique { columns: vec!["a".into()], name: None });
         table.indexes.insert(

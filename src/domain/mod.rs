@@ -4,6 +4,7 @@ pub mod arn;
 pub mod claim;
 pub mod digest;
 pub mod export;
+pub mod finding;
 pub mod fingerprint;
 pub mod index_row;
 pub mod item;

@@ -1,6 +1,6 @@
 //! What an operation returns when it fails; the command line gives it its exit status and hint.
 
-use crate::{backend, store};
+use crate::{archive, backend, store};
 
 /// Result of an operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -14,6 +14,9 @@ pub enum Error {
     /// The store.
     #[error(transparent)]
     Store(#[from] store::Error),
+    /// The archive: damage, the spool, or the store below it.
+    #[error(transparent)]
+    Archive(#[from] archive::Error),
     /// Wrong usage that only the operation could see: an ambiguous name, a violated bound.
     #[error("{0}")]
     Usage(String),

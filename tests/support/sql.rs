@@ -55,7 +55,8 @@ impl Db {
             Self::Sqlite(conn) => {
                 let mut statement = conn.prepare(sql).unwrap_or_else(|e| panic!("{e}\nin {}", shortened(sql)));
                 let columns = statement.column_count();
-                let rows = statement.query_map([], |row| (0..columns).map(|i| Ok(sqlite_text(row.get_ref(i)?))).collect());
+                let rows =
+                    statement.query_map([], |row| (0..columns).map(|i| Ok(sqlite_text(row.get_ref(i)?))).collect());
                 rows.unwrap().map(Result::unwrap).collect()
             }
             Self::Postgres { runtime, conn } => {
@@ -86,7 +87,9 @@ impl Db {
     /// Names of the tables, in byte order, without the database's own.
     pub fn tables(&mut self) -> Vec<String> {
         let sql = match self {
-            Self::Sqlite(_) => "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+            Self::Sqlite(_) => {
+                "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+            }
             Self::Postgres { .. } => {
                 "SELECT CASE schemaname WHEN 'public' THEN '' ELSE schemaname || '.' END || tablename FROM pg_tables \
                  WHERE schemaname NOT IN ('pg_catalog', 'information_schema')"

@@ -1,6 +1,7 @@
 //! Pure types, state machines and canonical forms: no input or output, no clock, no async.
 
 pub mod arn;
+pub mod catalog_row;
 pub mod claim;
 pub mod digest;
 pub mod export;

@@ -45,6 +45,7 @@ impl Sqlite {
         Ok(Self {
             options,
             path,
+            server_lock: std::sync::Mutex::default(),
             capabilities: Capabilities {
                 shared_snapshot: true,
                 parallel_scan: false,

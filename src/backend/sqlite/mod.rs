@@ -6,10 +6,11 @@ mod error;
 mod jobs;
 mod ledger;
 mod loader;
+mod lock;
 mod snapshot;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, Weak};
 
 use super::registry::{Entry, OpenOptions};
 use super::{Backend, Capabilities};
@@ -27,6 +28,8 @@ pub struct Sqlite {
     options: OpenOptions,
     /// Canonical path of the file.
     path: PathBuf,
+    /// The server's lock, while this process has it.
+    server_lock: Mutex<Weak<lock::FileLock>>,
     capabilities: Capabilities,
 }
 

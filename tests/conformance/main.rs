@@ -3,6 +3,8 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod fixtures;
+
 use support::{Deployment, Kind, on_every_backend};
 
 /// The suite's own ground: a scratch deployment is there, empty, and gone afterwards.

@@ -8,9 +8,31 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::run::{self, Run};
 use super::servers::{self, Kind};
 use super::sql::Db;
+use super::table::Layout;
 
-/// The versions of the catalog that every backend here released, oldest first.
-pub const VERSIONS: &[&str] = &["0.0.2", "0.0.3", "0.0.4", "0.0.5"];
+/// Every shape in which servers left a catalog, oldest first: a version, and a variant where several
+/// shapes call themselves so. Sources: the catalog pages of each backend.
+pub fn released(kind: Kind) -> &'static [&'static str] {
+    match kind {
+        Kind::Sqlite => &["0.0.2", "0.0.3", "0.0.4", "0.0.5"],
+        Kind::Postgres => &[
+            "0.0.2-a",
+            "0.0.2-b",
+            "0.0.2",
+            "0.0.3-a",
+            "0.0.3-b",
+            "0.0.3",
+            "0.0.4-a",
+            "0.0.4-b",
+            "0.0.4",
+            "0.0.4-rival",
+            "0.0.5",
+        ],
+    }
+}
+
+/// The newest version of the catalog.
+pub const NEWEST: &str = "0.0.5";
 
 /// Account of the fixtures.
 pub const ACCOUNT: &str = "123456789012";
@@ -19,8 +41,10 @@ pub const ACCOUNT: &str = "123456789012";
 pub struct Deployment {
     pub kind: Kind,
     dir: tempfile::TempDir,
-    /// Names of the databases on the server, to be dropped; empty on SQLite.
+    /// Names of the databases on the server, to be dropped; empty on SQLite. The catalog's, then the data's.
     databases: Vec<String>,
+    /// How the builds that made this deployment lay out tables.
+    pub layout: Layout,
 }
 
 impl Deployment {
@@ -28,24 +52,75 @@ impl Deployment {
     pub fn empty(kind: Kind) -> Self {
         let dir = tempfile::Builder::new().prefix("extenddb-admin-test-").tempdir().unwrap();
         std::fs::create_dir(dir.path().join("store")).unwrap();
-        let mut this = Self { kind, dir, databases: Vec::new() };
+        let mut this = Self { kind, dir, databases: Vec::new(), layout: Layout::NEW };
         if kind == Kind::Postgres {
             this.create_database("catalog");
         }
         this
     }
 
-    /// A catalog of a version, made by the project's own migrations, with the fixtures' account in it.
-    pub fn at(kind: Kind, version: &str) -> Self {
-        let this = Self::empty(kind);
-        this.run(["migrate", "up", "--to", version, "--yes"]).succeeds();
+    /// A deployment of one of the [`released`] shapes as its servers left it, with the fixtures' account
+    /// in it. Up to 0.0.4 nothing of this project has touched it; 0.0.5 is what `migrate up` made of 0.0.4.
+    /// On PostgreSQL catalog and data are two databases.
+    pub fn released(kind: Kind, shape: &str) -> Self {
+        let mut this = Self::empty(kind);
+        let (version, variant) = shape.split_once('-').unwrap_or((shape, ""));
+        let base = if version == "0.0.5" { "0.0.4" } else { version };
+        let base = if variant == "rival" { "0.0.3" } else { base };
+        let mut catalog = this.catalog();
+        catalog.exec(&read(&format!("{}-{base}.sql", kind.name())));
+        for (key, value) in
+            [("encryption_key", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="), ("default_account_id", ACCOUNT)]
+        {
+            catalog.exec(&format!("INSERT INTO settings (key, value) VALUES ('{key}', '{value}')"));
+        }
+        if matches!(variant, "a" | "b") {
+            for column in ["table_class", "sse_specification", "on_demand_throughput"] {
+                catalog.exec(&format!("ALTER TABLE tables DROP COLUMN {column}"));
+            }
+            this.layout = Layout { named_by_table: variant == "a", ..Layout::OLD };
+        }
+        match variant {
+            "a" => catalog.exec("ALTER TABLE indexes DROP COLUMN index_id"),
+            "rival" => catalog.exec(
+                "DROP TABLE continuous_backups; UPDATE settings SET value = '0.0.4' WHERE key = 'catalog_version'; \
+                 INSERT INTO schema_history (filename) VALUES ('003_drop_continuous_backups.sql')",
+            ),
+            _ => {}
+        }
+        if kind == Kind::Postgres {
+            this.add_data_database(matches!(variant, "a" | "b"));
+        } else {
+            let path = this.sqlite_path();
+            catalog.exec(&format!(
+                "INSERT INTO settings (key, value) VALUES ('data_database_name', '{}')",
+                path.display()
+            ));
+        }
         this.add_account(ACCOUNT, "fixtures");
+        if version == "0.0.5" {
+            this.run(["migrate", "up", "--yes"]).succeeds();
+        }
         this
     }
 
     /// A catalog of the newest version.
     pub fn newest(kind: Kind) -> Self {
-        Self::at(kind, VERSIONS.last().unwrap())
+        Self::released(kind, NEWEST)
+    }
+
+    /// Makes the data database and names it in the catalog, as a server's `init` does.
+    fn add_data_database(&mut self, june_2026: bool) {
+        let url = self.create_database("data");
+        let mut data = self.data();
+        data.exec(&read("postgres-data-june-2026.sql"));
+        if !june_2026 {
+            data.exec(&read("postgres-data-new.sql"));
+        }
+        let name = &self.databases[1];
+        self.catalog().exec(&format!(
+            "INSERT INTO settings (key, value) VALUES ('data_database_connection_string', '{url}'), ('data_database_name', '{name}')"
+        ));
     }
 
     /// What `--url` takes.
@@ -137,4 +212,10 @@ impl Drop for Deployment {
 fn on_database(url: &str, database: &str) -> String {
     let (server, _) = url.rsplit_once('/').unwrap();
     format!("{server}/{database}")
+}
+
+/// One of the SQL texts under `tests/data/catalogs`.
+fn read(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/catalogs").join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }

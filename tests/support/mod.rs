@@ -8,9 +8,12 @@
 #![allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)]
 
 pub mod deployment;
+pub mod digest;
 pub mod run;
 pub mod servers;
 pub mod sql;
+pub mod table;
+pub mod tables;
 
 pub use deployment::Deployment;
 pub use run::Run;

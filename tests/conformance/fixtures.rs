@@ -1,0 +1,63 @@
+//! The fixtures themselves: what they are written with agrees with the known answers, and what they
+//! claim about an item is what the database holds.
+
+use serde_json::{Value, json};
+
+use crate::support::deployment::{NEWEST, released};
+use crate::support::table::number_key;
+use crate::support::{Deployment, Kind, digest, on_every_backend, tables};
+
+fn known(name: &str) -> Value {
+    let path = format!("{}/tests/data/known/{name}", env!("CARGO_MANIFEST_DIR"));
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+#[test]
+fn number_keys_have_the_known_texts() {
+    let known = known("number-keys.json");
+    let mut tried = 0;
+    for pair in known["pairs"].as_array().unwrap() {
+        let (number, text) = (pair[0].as_str().unwrap(), pair[1].as_str().unwrap());
+        // The fixtures hold normalised numbers only.
+        let normalised = !number.contains(['+', 'E', 'e'])
+            && !(number.contains('.') && number.ends_with('0'))
+            && number.trim_start_matches('-') != "0"
+            || number == "0";
+        if normalised {
+            assert_eq!(number_key(number), text, "{number}");
+            tried += 1;
+        }
+    }
+    assert!(tried > 30, "only {tried} numbers were tried");
+}
+
+#[test]
+fn the_digest_of_one_item_is_its_hash() {
+    // SHA-256 of {"id":{"S":"a"}}, by sha256sum.
+    let item = json!({"id": {"S": "a"}});
+    assert_eq!(
+        digest::digest([&item]),
+        format!("1:{}", "749b5c1af783257792b1d09113f0f74675b8152acbb10024a848f8029f898d87")
+    );
+    assert_eq!(digest::digest([]), format!("0:{}", "0".repeat(64)));
+}
+
+/// Every table can be written in every shape, and holds as many rows as it should.
+fn every_fixture_can_be_written(kind: Kind) {
+    for shape in released(kind).iter().filter(|s| **s != NEWEST) {
+        let deployment = Deployment::released(kind, shape);
+        for table in tables::every_table() {
+            deployment.add(&table);
+            let physical = if deployment.layout.named_by_table {
+                format!("_ddb_{}_{}", table.account, table.name)
+            } else {
+                format!("_ddb_{}", table.id)
+            };
+            let count = deployment.data().count(&format!("SELECT count(*) FROM \"{physical}\""));
+            assert_eq!(count, i64::try_from(table.items.len()).unwrap(), "{} of {shape}", table.name);
+            deployment.add_legacy_backup(&table, "by-hand", "1796073796883");
+        }
+    }
+}
+
+on_every_backend!(every_fixture_can_be_written);

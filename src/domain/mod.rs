@@ -5,6 +5,7 @@ pub mod catalog_row;
 pub mod claim;
 pub mod digest;
 pub mod export;
+pub mod expression;
 pub mod finding;
 pub mod fingerprint;
 pub mod index_row;

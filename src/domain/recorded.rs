@@ -2,6 +2,19 @@
 
 use std::collections::BTreeMap;
 
+/// Tables of ledgers that were announced and never released; a catalog with one is refused.
+pub const FOREIGN_LEDGERS: [&str; 2] = ["_sqlx_migrations", "code_migrations"];
+
+/// The settings that recognition reads. None of them is secret.
+pub const READ_SETTINGS: [&str; 6] = [
+    "catalog_version",
+    "catalog_id",
+    "control_plane_delay_seconds",
+    "gsi_propagation_delay_ms",
+    "index_propagation_delay_ms",
+    "default_account_id",
+];
+
 /// What introspection found in one lineage's place.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Introspection {
@@ -24,11 +37,10 @@ pub struct LedgerRow {
 /// What versions, ledgers and settings say. Everything is optional: a catalog may lack any of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Recorded {
-    /// Values of `settings.catalog_version`: none, one, or several in a worn table.
-    pub catalog_versions: Vec<Option<String>>,
-    /// Whether there is a row for each of the settings that recognition asks about. Values of
-    /// secrets are never read.
+    /// The rows of [`READ_SETTINGS`] that are there: one value a key, or several in a worn table.
     pub settings: BTreeMap<String, Vec<Option<String>>>,
+    /// Rows of `settings` without a key.
+    pub nameless_settings: u64,
     /// Rows of the catalog's `schema_history`, by file name.
     pub ledger: Vec<LedgerRow>,
     /// Rows of the data database's `schema_history`, by file name; those of the catalog's where
@@ -41,5 +53,5 @@ pub struct Recorded {
     /// Tables of ledgers that were announced and never released: `_sqlx_migrations`, `code_migrations`.
     pub foreign_ledgers: Vec<String>,
     /// Physical tables of items that are named by account and table, not by an id.
-    pub legacy_physical_names: usize,
+    pub legacy_physical_names: u64,
 }

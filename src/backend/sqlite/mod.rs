@@ -2,7 +2,10 @@
 
 mod catalog;
 mod connect;
+mod declaration;
 mod error;
+#[allow(dead_code)] // until the ledger calls it
+mod introspect;
 mod jobs;
 mod ledger;
 mod loader;

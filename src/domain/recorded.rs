@@ -48,6 +48,8 @@ pub struct Recorded {
     pub data_ledger: Vec<LedgerRow>,
     /// The data database is the catalog database.
     pub one_database: bool,
+    /// Why the data database could not be read, where it could not.
+    pub data_unreachable: Option<String>,
     /// Names of code migrations of the data for which progress rows exist (`data_code_migration_progress`), sorted.
     pub data_progress: Vec<String>,
     /// Tables of ledgers that were announced and never released: `_sqlx_migrations`, `code_migrations`.

@@ -3,6 +3,7 @@
 mod catalog;
 mod connect;
 mod error;
+mod introspect;
 mod jobs;
 mod ledger;
 mod loader;

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
+use super::Sqlite;
+use super::connect::blocking;
 use super::declaration::{self, TableDeclaration};
 use super::error::driver;
 use crate::backend::{Error, ErrorKind, Result};
@@ -20,6 +22,32 @@ const PHYSICAL_PREFIXES: [&str; 2] = ["_ddb_", "_vidx_"];
 const LEDGER_ROWS_MAX: u32 = 10_000;
 
 const OPERATION: &str = "read the schema";
+
+impl Sqlite {
+    /// One lineage's schema, read in one read-only transaction. Empty where the file is not there yet.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn read_schema(&self, lineage: Lineage) -> Result<Introspection> {
+        if !self.path.exists() {
+            return Ok(Introspection::default());
+        }
+        let conn = self.reader()?;
+        blocking(move || read_schema(&conn, lineage)).await
+    }
+
+    /// Versions, ledger and settings, read in one read-only transaction.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn read_recorded(&self) -> Result<Recorded> {
+        if !self.path.exists() {
+            return Ok(Recorded { one_database: true, ..Recorded::default() });
+        }
+        let conn = self.reader()?;
+        blocking(move || read_recorded(&conn)).await
+    }
+}
 
 /// Reads one lineage's part of the file, in the transaction that the connection is in or in one of its own.
 ///

@@ -4,7 +4,6 @@ mod catalog;
 mod connect;
 mod declaration;
 mod error;
-#[allow(dead_code)] // until the ledger calls it
 mod introspect;
 mod jobs;
 mod ledger;

@@ -253,7 +253,9 @@ fn end_of_type(tokens: &[Token], start: usize) -> usize {
     let mut at = start;
     while let Some(token) = tokens.get(at) {
         let part_of_type = match token {
-            Token::Word(w) => at == start || matches!(w.as_str(), "precision" | "varying" | "with" | "without" | "time" | "zone"),
+            Token::Word(w) => {
+                at == start || matches!(w.as_str(), "precision" | "varying" | "with" | "without" | "time" | "zone")
+            }
             Token::Name(_) => at == start,
             _ => false,
         };
@@ -298,9 +300,38 @@ fn without_needless_brackets(tokens: &[Token]) -> Option<Vec<Token>> {
 fn is_keyword(word: &str) -> bool {
     matches!(
         word,
-        "and" | "or" | "not" | "in" | "is" | "null" | "any" | "all" | "between" | "like" | "case" | "when" | "then"
-            | "else" | "end" | "as" | "check" | "default" | "where" | "on" | "key" | "values" | "references"
-            | "unique" | "primary" | "foreign" | "constraint" | "table" | "index" | "select" | "from" | "collate"
+        "and"
+            | "or"
+            | "not"
+            | "in"
+            | "is"
+            | "null"
+            | "any"
+            | "all"
+            | "between"
+            | "like"
+            | "case"
+            | "when"
+            | "then"
+            | "else"
+            | "end"
+            | "as"
+            | "check"
+            | "default"
+            | "where"
+            | "on"
+            | "key"
+            | "values"
+            | "references"
+            | "unique"
+            | "primary"
+            | "foreign"
+            | "constraint"
+            | "table"
+            | "index"
+            | "select"
+            | "from"
+            | "collate"
     )
 }
 
@@ -345,10 +376,8 @@ fn spaced(before: &Token, token: &Token, earlier: Option<&Token>) -> bool {
         };
     }
     let unary = before.is_sign("-") || before.is_sign("+");
-    let operand_before = matches!(
-        earlier,
-        Some(Token::Word(_) | Token::Name(_) | Token::Text(_) | Token::Number(_) | Token::Close(_))
-    );
+    let operand_before =
+        matches!(earlier, Some(Token::Word(_) | Token::Name(_) | Token::Text(_) | Token::Number(_) | Token::Close(_)));
     !(unary && !operand_before)
 }
 

@@ -210,7 +210,14 @@ fn read_indexes(conn: &Connection, object: &Object, declared: &TableDeclaration,
         "SELECT l.name, l.\"unique\", l.origin, coalesce(s.sql, '') FROM pragma_index_list(?1) l \
          LEFT JOIN sqlite_schema s ON s.type = 'index' AND s.name = l.name",
         [&object.name],
-        |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)? != 0, row.get::<_, String>(2)?, row.get::<_, String>(3)?)),
+        |row| {
+            Ok((
+                row.get::<_, String>(0)?,
+                row.get::<_, i64>(1)? != 0,
+                row.get::<_, String>(2)?,
+                row.get::<_, String>(3)?,
+            ))
+        },
     )?;
     for (name, unique, origin, sql) in list {
         let positions = rows(
@@ -231,7 +238,8 @@ fn read_indexes(conn: &Connection, object: &Object, declared: &TableDeclaration,
                 let text = declaration::index(&expression::tokens(&sql));
                 let columns = positions.into_iter().enumerate().map(|(i, (column, desc, collation))| {
                     let own = column.as_ref().and_then(|c| table.columns.get(c)).and_then(|c| c.collation.clone());
-                    let collation = collation.map(|c| c.to_uppercase()).filter(|c| *c != own.unwrap_or("BINARY".into()));
+                    let collation =
+                        collation.map(|c| c.to_uppercase()).filter(|c| *c != own.unwrap_or("BINARY".into()));
                     let expression = || format!("({})", text.positions.get(i).cloned().unwrap_or_default());
                     IndexColumn { name: column.unwrap_or_else(expression), desc, collation, ..IndexColumn::default() }
                 });
@@ -293,7 +301,8 @@ fn read_foreign_keys(conn: &Connection, object: &Object, declared: &TableDeclara
 
 fn read_settings(conn: &Connection, out: &mut Recorded) -> Result<()> {
     for key in recorded::READ_SETTINGS {
-        let values = rows(conn, "SELECT value FROM settings WHERE key = ?1 LIMIT 1000", [key], |row| Ok(text(row.get_ref(0)?)))?;
+        let values =
+            rows(conn, "SELECT value FROM settings WHERE key = ?1 LIMIT 1000", [key], |row| Ok(text(row.get_ref(0)?)))?;
         if !values.is_empty() {
             out.settings.insert(key.to_owned(), values);
         }

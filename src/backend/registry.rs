@@ -1,6 +1,7 @@
 //! The list of backends: one line each. URLs, configuration, migration bodies and tests derive from it.
 
 use std::future::Future;
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,8 +37,9 @@ pub struct Entry {
     pub schemes: &'static [&'static str],
     /// Opens it.
     pub open: OpenFn,
-    /// Reads the URL out of the server's configuration, given its `[storage.<name>]` table.
-    pub url_from_server_config: fn(&toml::Table) -> Result<String>,
+    /// Reads the URL out of the server's configuration, given its `[storage.<name>]` table and the folder
+    /// that the configuration lies in.
+    pub url_from_server_config: fn(&toml::Table, &Path) -> Result<String>,
 }
 
 /// Every backend this build has.

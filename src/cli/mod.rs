@@ -1,6 +1,265 @@
 //! Global flags, the list of commands, one dispatch line each.
+//!
+//! # How to add a command
+//! 1. A file `cli/<command>.rs` with its `clap` arguments (`Args` or `Subcommand`) and
+//!    `pub async fn run(args: …, ctx: &Context) -> anyhow::Result<Exit>`.
+//! 2. One variant in [`Command`], its doc comment being the help line (imperative, no full stop), and one line
+//!    in [`dispatch`].
+//!
+//! A command turns its arguments into an options struct, calls one operation, and gives the operation's report
+//! to [`crate::ui::Ui::print`] with a function that lays it out as a [`crate::ui::Page`]:
+//!
+//! ```ignore
+//! pub async fn run(args: Args, ctx: &Context) -> anyhow::Result<Exit> {
+//!     let backend = ctx.backend(Access::ReadOnly).await?;
+//!     let report = ops::table::list(&*backend, args.account.as_deref()).await?;
+//!     ctx.ui().print(&report, |r| Page::new().table(["NAME", "STATUS"], r.tables.iter().map(row)))?;
+//!     Ok(Exit::Done)
+//! }
+//! ```
+//!
+//! Errors go up with `?`: [`exit`] knows the exit status, code word and hint of every typed one. What only the
+//! command line can see is an [`exit::Failure`]. A report that says "difference" or "partly done" is printed,
+//! and the command answers that [`exit::Exit`]. Prompts: [`crate::ui::Ui::confirm`]. Progress and warnings:
+//! pass [`Context::observer`]. A writing command gets its signals through [`Context::cancel`]; see
+//! [`crate::ops::cancel`].
+
+pub mod context;
+pub mod exit;
+mod table;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Parser, Subcommand};
+
+pub use context::{Access, Context, NamedStore};
+pub use exit::{Exit, Failure};
+
+use crate::domain::quantity::parse_duration;
+use crate::ops::cancel::{Cancel, Stop};
+use crate::ui::{ColorMode, Format, ProgressMode, Ui, UiOptions};
+
+/// Administer ExtendDB deployments: migrations, backups, restores and inspection
+#[derive(Parser)]
+#[command(name = "extenddb-admin", version, propagate_version = true, arg_required_else_help = true)]
+#[command(disable_help_subcommand = true, max_term_width = 100)]
+pub struct Cli {
+    /// Flags that every command takes.
+    #[command(flatten)]
+    pub globals: Globals,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Flags that every command takes.
+#[derive(clap::Args, Clone)]
+pub struct Globals {
+    /// Print results in this form
+    #[arg(short, long, global = true, value_enum, default_value_t, value_name = "FORM", help_heading = OUTPUT)]
+    pub output: Format,
+    /// Show progress in this form, on standard error
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORM", help_heading = OUTPUT)]
+    pub progress: ProgressMode,
+    /// Use colors
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN", help_heading = OUTPUT)]
+    pub color: ColorMode,
+    /// Say more on standard error; twice for still more
+    #[arg(short, long, global = true, action = clap::ArgAction::Count, help_heading = OUTPUT)]
+    pub verbose: u8,
+    /// Print neither notes nor progress
+    #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = OUTPUT)]
+    pub quiet: bool,
+    /// Answer every prompt with yes
+    #[arg(short, long, global = true)]
+    pub yes: bool,
+    /// Refuse to prompt
+    #[arg(long, global = true)]
+    pub no_input: bool,
+    /// Wait that long for a lock of the database
+    #[arg(long, global = true, value_name = "DURATION", default_value = "10s", value_parser = parse_duration)]
+    pub lock_timeout: Duration,
+    /// Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB
+    #[arg(long, global = true, env = "EXTENDDB_ADMIN_URL", hide_env_values = true, help_heading = DEPLOYMENT)]
+    pub url: Option<String>,
+    /// Reach the items at this URL instead of the one that the catalog holds
+    #[arg(long, global = true, value_name = "URL", help_heading = DEPLOYMENT)]
+    pub data_url: Option<String>,
+    /// Use the deployment of this extenddb.toml
+    #[arg(long, global = true, value_name = "FILE", help_heading = DEPLOYMENT)]
+    pub server_config: Option<PathBuf>,
+    /// Use this deployment of the configuration file
+    #[arg(long, global = true, value_name = "NAME", env = "EXTENDDB_ADMIN_DEPLOYMENT", help_heading = DEPLOYMENT)]
+    pub deployment: Option<String>,
+    /// Read this configuration file
+    #[arg(long, global = true, value_name = "FILE", env = crate::config::CONFIG_VARIABLE, help_heading = DEPLOYMENT)]
+    pub config: Option<PathBuf>,
+    /// Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX
+    #[arg(long, global = true, value_name = "STORE", help_heading = DEPLOYMENT)]
+    pub store: Option<String>,
+}
+
+const OUTPUT: &str = "Output";
+const DEPLOYMENT: &str = "Deployment and store";
+
+impl Globals {
+    /// What else chooses a deployment beside a URL, and loses; for a warning.
+    fn passed_over_for_url(&self) -> Option<String> {
+        self.server_config
+            .as_ref()
+            .map(|path| format!("--server-config {}", path.display()))
+            .or_else(|| self.deployment.as_ref().map(|name| format!("deployment {name:?}")))
+    }
+}
+
+/// What to do.
+#[derive(Subcommand)]
+pub enum Command {
+    /// List, describe and digest tables
+    #[command(subcommand)]
+    Table(table::Command),
+}
+
+async fn dispatch(command: Command, ctx: &Context) -> anyhow::Result<Exit> {
+    match command {
+        Command::Table(command) => table::run(command, ctx).await,
+    }
+}
 
 /// Parses the command line, runs the command and returns the exit status.
-pub fn main() -> std::process::ExitCode {
-    std::process::ExitCode::SUCCESS
+pub fn main() -> ExitCode {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    match Cli::try_parse_from(&args) {
+        Ok(cli) => run(cli).into(),
+        Err(error) => usage(&error, &args).into(),
+    }
+}
+
+fn run(cli: Cli) -> Exit {
+    let globals = cli.globals;
+    let ui = Ui::new(UiOptions {
+        format: globals.output,
+        progress: globals.progress,
+        color: globals.color,
+        yes: globals.yes,
+        no_input: globals.no_input,
+        quiet: globals.quiet,
+    });
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(e) => {
+            ui.error("FAILED", &format!("cannot start the threads of this process: {e}"), None);
+            return Exit::Failed;
+        }
+    };
+    let cancel = Cancel::new();
+    let ctx = Context::new(globals, ui, cancel);
+    let result = runtime.block_on(supervise(cli.command, &ctx));
+    let exit = match result {
+        Ok(exit) => {
+            ctx.ui().finish();
+            exit
+        }
+        Err(error) => {
+            let failure = Failure::of(&error);
+            ctx.ui().error(failure.code, &failure.message, failure.hint.as_deref());
+            failure.exit
+        }
+    };
+    // A dropped command may have left a thread in a blocking call; nobody waits for it.
+    runtime.shutdown_background();
+    exit
+}
+
+/// Runs the command beside the signals. The first one asks it to stop: a command that wrote nothing is
+/// dropped, one that undertook to end by itself is waited for. The second one ends the process.
+async fn supervise(command: Command, ctx: &Context) -> anyhow::Result<Exit> {
+    let mut signals = signals::Signals::new()?;
+    let work = dispatch(command, ctx);
+    tokio::pin!(work);
+    let name = tokio::select! {
+        result = &mut work => return result,
+        name = signals.next() => name,
+    };
+    ctx.cancel().stop(Stop::Signal);
+    if !ctx.cancel().is_undertaken() {
+        return Err(Failure::new(Exit::Interrupted, "INTERRUPTED", format!("{name}: stopped; nothing was changed")).into());
+    }
+    ctx.ui().note(&format!("{name}: stopping at the next safe point; once more stops at once"));
+    tokio::select! {
+        result = &mut work => result,
+        name = signals.next() => Err(Failure::new(
+            Exit::Interrupted,
+            "INTERRUPTED",
+            format!("{name}: stopped at once; what was running is left as a kill leaves it"),
+        )
+        .hint("run the same command again: it takes up or clears what was left")
+        .into()),
+    }
+}
+
+/// Prints a usage error, help or the version. `-o json` is looked for by hand, as parsing failed.
+fn usage(error: &clap::Error, args: &[OsString]) -> Exit {
+    if !error.use_stderr() {
+        // A reader who went away is no error.
+        let _ = error.print();
+        return Exit::Done;
+    }
+    if !wants_json(args) {
+        let _ = error.print();
+        return Exit::Usage;
+    }
+    let text = error.render().to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    let (message, rest) = text.split_once("\n\n").unwrap_or((text, ""));
+    let hint = rest.split_whitespace().collect::<Vec<_>>().join(" ");
+    let ui = Ui::new(UiOptions { format: Format::Json, progress: ProgressMode::None, ..UiOptions::default() });
+    ui.error("USAGE", message.trim(), (!hint.is_empty()).then_some(hint.as_str()));
+    Exit::Usage
+}
+
+fn wants_json(args: &[OsString]) -> bool {
+    let words: Vec<_> = args.iter().skip(1).take_while(|a| *a != "--").filter_map(|a| a.to_str()).collect();
+    words.iter().any(|word| matches!(*word, "-ojson" | "-o=json" | "--output=json"))
+        || words.windows(2).any(|pair| matches!(pair, ["-o" | "--output", "json"]))
+}
+
+mod signals {
+    //! SIGINT and SIGTERM.
+
+    use tokio::signal::unix::{Signal, SignalKind, signal};
+
+    /// Both signals.
+    pub(super) struct Signals {
+        interrupt: Signal,
+        terminate: Signal,
+    }
+
+    impl Signals {
+        /// Starts to listen.
+        pub(super) fn new() -> std::io::Result<Self> {
+            Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+        }
+
+        /// The name of the next one.
+        pub(super) async fn next(&mut self) -> &'static str {
+            tokio::select! {
+                _ = self.interrupt.recv() => "SIGINT",
+                _ = self.terminate.recv() => "SIGTERM",
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
 }

@@ -16,6 +16,8 @@ pub mod manifest;
 pub mod migration;
 pub mod number;
 pub mod recorded;
+pub mod quantity;
+pub mod redact;
 pub mod schema;
 pub mod store_ref;
 pub mod table;

@@ -2,8 +2,13 @@
 //!
 //! The first reason stays, but a lost claim replaces any other: after it nothing may be written,
 //! not even to undo.
+//!
+//! An operation that looks at the request and ends by itself, with its work undone or resumable, holds an
+//! [`Undertaking`] from before its first write; while there is none, the command line drops a command that
+//! is asked to stop.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::watch;
 
@@ -26,6 +31,7 @@ pub enum Stop {
 #[derive(Debug, Clone)]
 pub struct Cancel {
     reason: Arc<watch::Sender<Option<Stop>>>,
+    undertakings: Arc<AtomicUsize>,
 }
 
 impl Default for Cancel {
@@ -38,7 +44,7 @@ impl Cancel {
     /// Nobody asked yet.
     #[must_use]
     pub fn new() -> Self {
-        Self { reason: Arc::new(watch::Sender::new(None)) }
+        Self { reason: Arc::new(watch::Sender::new(None)), undertakings: Arc::default() }
     }
 
     /// Asks to stop. Later reasons are ignored, except that a lost claim replaces every other.
@@ -93,6 +99,20 @@ impl Cancel {
         }
     }
 
+    /// Declares that the operation will notice the request and end by itself. Hold it until nothing is left
+    /// to undo.
+    #[must_use]
+    pub fn undertake(&self) -> Undertaking {
+        self.undertakings.fetch_add(1, Ordering::SeqCst);
+        Undertaking(self.undertakings.clone())
+    }
+
+    /// Whether some operation will end by itself.
+    #[must_use]
+    pub fn is_undertaken(&self) -> bool {
+        self.undertakings.load(Ordering::SeqCst) > 0
+    }
+
     /// Runs a future unless, or until, somebody asks to stop. What is given up is dropped.
     ///
     /// # Errors
@@ -103,6 +123,16 @@ impl Cancel {
             stop = self.stopped() => Err(stop.into()),
             done = work => done.map_err(Into::into),
         }
+    }
+}
+
+/// The promise of an operation to end by itself.
+#[derive(Debug)]
+pub struct Undertaking(Arc<AtomicUsize>);
+
+impl Drop for Undertaking {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -143,5 +173,16 @@ mod tests {
             std::future::pending::<Result<()>>().await
         };
         assert!(matches!(cancel.guard(work).await, Err(Error::Interrupted(_))));
+    }
+
+    #[test]
+    fn an_undertaking_lasts_until_it_is_dropped() {
+        let cancel = Cancel::new();
+        let first = cancel.undertake();
+        let second = cancel.clone().undertake();
+        drop(first);
+        assert!(cancel.is_undertaken());
+        drop(second);
+        assert!(!cancel.is_undertaken());
     }
 }

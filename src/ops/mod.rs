@@ -5,3 +5,6 @@
 pub mod cancel;
 pub mod error;
 pub mod observer;
+pub mod table;
+
+pub use error::{Error, Result};

@@ -113,7 +113,7 @@ fn parse_url(url: &str) -> Result<PgConnectOptions> {
 ///
 /// # Errors
 /// `Config` when the key is missing.
-pub fn url_from_server_config(section: &toml::Table) -> Result<String> {
+pub fn url_from_server_config(section: &toml::Table, _folder: &std::path::Path) -> Result<String> {
     section.get("connection_string").and_then(toml::Value::as_str).map(str::to_owned).ok_or_else(|| {
         Error::new(ErrorKind::Config, "read the server's configuration", "[storage.postgres] has no connection_string")
     })

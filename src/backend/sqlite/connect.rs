@@ -115,11 +115,22 @@ fn path_of_url(url: &str) -> Result<PathBuf> {
     Ok(PathBuf::from(rest))
 }
 
-/// `[storage.sqlite] path`.
+/// `[storage.sqlite] path`, the server's default where the key is missing. The server resolves a relative path
+/// against the folder it was started in, which nobody knows here: the current folder and the one of the
+/// configuration are looked at.
 ///
 /// # Errors
-/// Never; the server's default stands where the key is missing.
-pub fn url_from_server_config(section: &toml::Table) -> Result<String> {
-    let path = section.get("path").and_then(toml::Value::as_str).unwrap_or("extenddb.sqlite");
-    Ok(format!("sqlite:{path}"))
+/// `Config` when both hold such a file.
+pub fn url_from_server_config(section: &toml::Table, folder: &Path) -> Result<String> {
+    let path = Path::new(section.get("path").and_then(toml::Value::as_str).unwrap_or("extenddb.sqlite"));
+    let beside = folder.join(path);
+    let path = match (path.canonicalize(), beside.canonicalize()) {
+        (Ok(here), Ok(there)) if here != there => {
+            let found = format!("found {} and {}: pass --url with the right one", here.display(), there.display());
+            return Err(Error::new(ErrorKind::Config, "resolve the relative [storage.sqlite] path", found));
+        }
+        (Err(_), Ok(there)) => there,
+        _ => path.to_owned(),
+    };
+    Ok(format!("sqlite:{}", path.display()))
 }

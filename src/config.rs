@@ -260,7 +260,10 @@ backup: { data_file_target_bytes: 64MiB, heartbeat_interval_secs: 15, stale_job_
     #[test]
     fn a_violated_bound_is_named_with_its_file() {
         let message = refusal("backup: { stale_job_after_secs: 30 }");
-        assert!(message.contains("c.yaml") && message.contains("stale_job_after_secs") && message.contains("45"), "{message}");
+        assert!(
+            message.contains("c.yaml") && message.contains("stale_job_after_secs") && message.contains("45"),
+            "{message}"
+        );
     }
 
     #[test]

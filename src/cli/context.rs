@@ -241,9 +241,7 @@ impl Context {
                 Ok(self.reader.get_or_try_init(async || self.open_deployment(true).await).await?.clone())
             }
             Access::Write => {
-                let open = async || -> Result<_> {
-                    Ok((self.open_deployment(false).await?, self.cancel.undertake()))
-                };
+                let open = async || -> Result<_> { Ok((self.open_deployment(false).await?, self.cancel.undertake())) };
                 Ok(self.writing.get_or_try_init(open).await?.0.clone())
             }
         }
@@ -312,7 +310,9 @@ impl Context {
             None => {
                 let known = config::names(all.iter().map(|(name, _)| name));
                 return Err(Failure::new(Exit::Usage, "STORE_MISSING", "no store was named")
-                    .hint(format!("pass --store NAME, PATH or s3://BUCKET/PREFIX, or set default_store (stores: {known})"))
+                    .hint(format!(
+                        "pass --store NAME, PATH or s3://BUCKET/PREFIX, or set default_store (stores: {known})"
+                    ))
                     .into());
             }
         };

@@ -212,7 +212,9 @@ fn of_backend(error: &backend::Error) -> Failure {
 fn of_store(error: &store::Error) -> Failure {
     use store::ErrorKind as K;
     let (exit, code, hint) = match error.kind {
-        K::Config => (Exit::Usage, "STORE_CONFIG_INVALID", Some("`extenddb-admin store list` shows the stores there are")),
+        K::Config => {
+            (Exit::Usage, "STORE_CONFIG_INVALID", Some("`extenddb-admin store list` shows the stores there are"))
+        }
         K::NotFound => (Exit::NotFound, "OBJECT_NOT_FOUND", None),
         K::PermissionDenied => (
             Exit::Failed,

@@ -186,7 +186,9 @@ async fn supervise(command: Command, ctx: &Context) -> anyhow::Result<Exit> {
     };
     ctx.cancel().stop(Stop::Signal);
     if !ctx.cancel().is_undertaken() {
-        return Err(Failure::new(Exit::Interrupted, "INTERRUPTED", format!("{name}: stopped; nothing was changed")).into());
+        return Err(
+            Failure::new(Exit::Interrupted, "INTERRUPTED", format!("{name}: stopped; nothing was changed")).into()
+        );
     }
     ctx.ui().note(&format!("{name}: stopping at the next safe point; once more stops at once"));
     tokio::select! {

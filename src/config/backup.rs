@@ -195,7 +195,8 @@ mod tests {
 
     #[test]
     fn the_first_section_that_has_a_key_wins() {
-        let (ours, servers) = (section("{ max_concurrent_jobs: 7 }"), section("{ max_concurrent_jobs: 2, reconcile_interval_secs: 5m }"));
+        let (ours, servers) =
+            (section("{ max_concurrent_jobs: 7 }"), section("{ max_concurrent_jobs: 2, reconcile_interval_secs: 5m }"));
         let settings = BackupSettings::resolve(&[("ours", &ours), ("theirs", &servers)]).expect("within bounds");
         assert_eq!((settings.max_concurrent_jobs, settings.reconcile_interval_secs), (7, 300));
         assert_eq!(settings.failed_row_retention_secs, 604_800);
@@ -215,7 +216,9 @@ mod tests {
             let message = BackupSettings::resolve(&[("f.toml", &section(yaml))]).expect_err(yaml).to_string();
             assert!(message.contains(key), "{yaml}: {message}");
         }
-        for yaml in ["{ data_file_target_bytes: 32MiB }", "{ stale_job_after_secs: 45 }", "{ max_concurrent_jobs: 1024 }"] {
+        for yaml in
+            ["{ data_file_target_bytes: 32MiB }", "{ stale_job_after_secs: 45 }", "{ max_concurrent_jobs: 1024 }"]
+        {
             assert!(BackupSettings::resolve(&[("f.toml", &section(yaml))]).is_ok(), "{yaml}");
         }
     }

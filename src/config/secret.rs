@@ -13,7 +13,8 @@ const FILE: &str = "file:";
 pub fn expand(what: &str, value: &str) -> Result<String> {
     if let Some(path) = value.strip_prefix(FILE) {
         let path = expand_variables(what, path)?;
-        let text = std::fs::read_to_string(&path).map_err(|e| Error::new(format!("{what}: cannot read {path}: {e}")))?;
+        let text =
+            std::fs::read_to_string(&path).map_err(|e| Error::new(format!("{what}: cannot read {path}: {e}")))?;
         let text = text.strip_suffix('\n').unwrap_or(&text);
         return Ok(text.strip_suffix('\r').unwrap_or(text).to_owned());
     }

@@ -183,7 +183,8 @@ mod tests {
     #[test]
     fn both_spellings_of_the_store_mean_the_same() {
         let flat = store("[backup]\nstore = \"s3\"\n[backup.s3]\nbucket = \"b\"\nforce_path_style = true\n");
-        let nested = store("[backup.store]\nkind = \"s3\"\n[backup.store.s3]\nbucket = \"b\"\nforce_path_style = true\n");
+        let nested =
+            store("[backup.store]\nkind = \"s3\"\n[backup.store.s3]\nbucket = \"b\"\nforce_path_style = true\n");
         assert_eq!(flat, nested);
         assert_eq!((flat.bucket.as_deref(), flat.path_style), (Some("b"), Some(true)));
         assert_eq!(store("[backup.filesystem]\npath = \"/b\"\n").root, Some(PathBuf::from("/b")));

@@ -23,7 +23,8 @@ fn hide_userinfo(text: &str) -> String {
         let end = tail.find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>')).unwrap_or(tail.len());
         let next_url = tail[..end].find("://").map_or(end, |next| tail[..next].rfind([',', ';']).unwrap_or(next));
         let authority = &tail[..next_url];
-        let authority = &authority[..authority.find('?').filter(|q| !authority[*q..].contains('@')).unwrap_or(next_url)];
+        let authority =
+            &authority[..authority.find('?').filter(|q| !authority[*q..].contains('@')).unwrap_or(next_url)];
         match authority.rfind('@') {
             Some(at) => {
                 let user = authority[..at].split(':').next().unwrap_or_default();

@@ -45,7 +45,6 @@ impl Sqlite {
         Ok(Self {
             options,
             path,
-            server_lock: std::sync::Mutex::default(),
             capabilities: Capabilities {
                 shared_snapshot: true,
                 parallel_scan: false,
@@ -81,6 +80,27 @@ impl Sqlite {
         let conn = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
         conn.pragma_update(None, "foreign_keys", true).map_err(|e| driver("set foreign_keys", e))?;
         Ok(conn)
+    }
+
+    /// A reading connection with one open read transaction, whose snapshot is fixed here by a first read.
+    /// It ends with the connection.
+    ///
+    /// # Errors
+    /// As [`Sqlite::reader`].
+    pub fn read_transaction(&self) -> Result<Connection> {
+        let conn = self.reader()?;
+        conn.execute_batch("BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1")
+            .map_err(|e| driver("begin a read transaction", e).with("path", self.path.display().to_string()))?;
+        Ok(conn)
+    }
+
+    /// Runs blocking work on this deployment on a thread that may block.
+    ///
+    /// # Errors
+    /// The work's own.
+    pub async fn run<T: Send + 'static>(&self, work: impl FnOnce(&Self) -> Result<T> + Send + 'static) -> Result<T> {
+        let this = self.clone();
+        blocking(move || work(&this)).await
     }
 
     fn connect(&self, flags: OpenFlags) -> Result<Connection> {

@@ -3,6 +3,7 @@
 use rusqlite::ErrorCode;
 
 use crate::backend::{Error, ErrorKind};
+use crate::domain::catalog_row::RowError;
 
 /// Turns a driver error into one of the seam.
 pub fn driver(operation: &'static str, error: rusqlite::Error) -> Error {
@@ -15,8 +16,25 @@ pub fn driver(operation: &'static str, error: rusqlite::Error) -> Error {
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => (ErrorKind::Damaged, false),
         Some(ErrorCode::ConstraintViolation) => (ErrorKind::Conflict, false),
         Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure) => (ErrorKind::Unavailable, false),
-        _ => (ErrorKind::Internal, false),
+        Some(_) => (ErrorKind::Internal, false),
+        None => match error {
+            rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::Utf8Error(..) => (ErrorKind::Damaged, false),
+            _ => (ErrorKind::Internal, false),
+        },
     };
     let error = Error::new(kind, operation, error.to_string());
     if temporary { error.temporary() } else { error }
+}
+
+/// A catalog row that breaks its rules.
+pub fn damaged_row(operation: &'static str, error: &RowError) -> Error {
+    Error::new(ErrorKind::Damaged, operation, error.to_string())
+}
+
+/// A value of a row that breaks its rules; `row` names the row.
+pub fn damaged(operation: &'static str, row: impl Into<String>, problem: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Damaged, operation, problem).with("row", row)
 }

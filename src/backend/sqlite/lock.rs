@@ -6,15 +6,19 @@
 //! restores holds the same one for the whole run. Our jobs hold
 //! `<canonical path>.extenddb-admin-<job>.lock` while they run, which is how a dead holder is known at once.
 
+use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, Mutex, Weak};
 
 use rustix::fs::FlockOperation;
 
 use super::Sqlite;
 use crate::backend::{Error, ErrorKind, Result};
+
+/// Locks of servers that this process holds, by path: the lock excludes processes, not parts of one.
+static HELD: LazyLock<Mutex<HashMap<PathBuf, Weak<FileLock>>>> = LazyLock::new(Mutex::default);
 
 /// Tries to lock a path this often when the file is removed between opening and locking it.
 const REOPEN_TRIES: u32 = 16;
@@ -106,17 +110,6 @@ impl FileLock {
     }
 }
 
-/// Whether a lock is held by anyone, without taking it for longer than the question.
-///
-/// # Errors
-/// As [`FileLock::try_take`]. A missing file is a free lock and is not made.
-pub fn holder_of(path: &Path) -> Result<Option<Holder>> {
-    if !path.exists() {
-        return Ok(None);
-    }
-    Ok(FileLock::try_take(path)?.err())
-}
-
 impl Sqlite {
     /// The server's lock file.
     #[must_use]
@@ -130,8 +123,8 @@ impl Sqlite {
         beside(&self.path, &format!(".extenddb-admin-{job}.lock"))
     }
 
-    /// Takes the server's lock for this process, or shares it when this process has it already. It is held
-    /// until the last copy is dropped.
+    /// Takes the server's lock for this process, or shares it when this process has it already, through
+    /// whichever opened deployment. It is held until the last copy is dropped.
     ///
     /// # Errors
     /// `Busy`, naming the holder: the process that has the lock, or a server too old to take it that has
@@ -139,11 +132,22 @@ impl Sqlite {
     pub fn server_lock(&self) -> Result<Arc<FileLock>> {
         let operation = "take the server's lock";
         let path = self.server_lock_path();
-        let mut held = self.server_lock.lock().expect("no holder of this mutex panics");
-        if let Some(lock) = held.upgrade() {
+        let mut held = HELD.lock().expect("no holder of this mutex panics");
+        if let Some(lock) = held.get(&path).and_then(Weak::upgrade) {
             return Ok(lock);
         }
-        let lock = FileLock::try_take(&path)?.map_err(|holder| {
+        let mut taken = FileLock::try_take(&path)?;
+        // A copy of ours that is being dropped just now has left the list before the kernel let go.
+        for _ in 0..REOPEN_TRIES {
+            match &taken {
+                Err(holder) if holder.pid == Some(std::process::id()) => {
+                    std::thread::sleep(std::time::Duration::from_millis(1));
+                    taken = FileLock::try_take(&path)?;
+                }
+                _ => break,
+            }
+        }
+        let lock = taken.map_err(|holder| {
             Error::new(
                 ErrorKind::Busy,
                 operation,
@@ -160,19 +164,17 @@ impl Sqlite {
             .with("path", self.path.display().to_string()));
         }
         let lock = Arc::new(lock);
-        *held = Arc::downgrade(&lock);
+        held.insert(path, Arc::downgrade(&lock));
         Ok(lock)
     }
 
-    /// Who holds the server's lock, other than this process.
-    ///
-    /// # Errors
-    /// As [`holder_of`].
-    pub fn server_lock_holder(&self) -> Result<Option<Holder>> {
-        if self.server_lock.lock().expect("no holder of this mutex panics").strong_count() > 0 {
-            return Ok(None);
-        }
-        holder_of(&self.server_lock_path())
+    /// Who holds the server's lock, other than this process, as far as the system tells. The lock itself is
+    /// not touched: even a moment's hold could keep a server from starting.
+    #[must_use]
+    pub fn server_lock_holder(&self) -> Option<Holder> {
+        let file = File::open(self.server_lock_path()).ok()?;
+        let holder = lock_holder(&file);
+        holder.pid.filter(|&pid| pid != std::process::id()).map(|_| holder)
     }
 
     /// Other processes that have the database open for writing, copies of this program left out.

@@ -9,10 +9,12 @@ mod jobs;
 mod ledger;
 mod loader;
 mod lock;
+mod rows;
+mod shape;
 mod snapshot;
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::Arc;
 
 use super::registry::{Entry, OpenOptions};
 use super::{Backend, Capabilities};
@@ -26,12 +28,11 @@ pub const ENTRY: Entry = Entry {
 };
 
 /// An opened SQLite deployment.
+#[derive(Clone)]
 pub struct Sqlite {
     options: OpenOptions,
     /// Canonical path of the file.
     path: PathBuf,
-    /// The server's lock, while this process has it.
-    server_lock: Mutex<Weak<lock::FileLock>>,
     capabilities: Capabilities,
 }
 

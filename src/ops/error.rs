@@ -57,3 +57,68 @@ pub enum Error {
     #[error("{0}")]
     Failed(String),
 }
+
+impl Error {
+    /// Stable upper-case word of the error, as JSON shows it.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Backend(error) => backend_code(error.kind()),
+            Self::Store(error) | Self::Archive(archive::Error::Store(error)) => store_code(error.kind),
+            Self::Archive(archive::Error::Refused(_)) => "BACKUP_REFUSED",
+            Self::Archive(archive::Error::Item(_)) => "ITEM_INVALID",
+            Self::Archive(archive::Error::Spool { .. }) => "SPOOL",
+            Self::Archive(archive::Error::Stopped) => "INTERRUPTED",
+            Self::Usage(_) => "USAGE",
+            Self::CheckFailed { code, .. } => code,
+            Self::CatalogRefused { .. } => "CATALOG_REFUSED",
+            Self::Busy(_) => "BUSY",
+            Self::NotFound(_) => "NOT_FOUND",
+            Self::Conflict(_) => "CONFLICT",
+            Self::Fenced(_) => "FENCED",
+            Self::Interrupted(_) => "INTERRUPTED",
+            Self::Failed(_) => "FAILED",
+        }
+    }
+
+    /// The run lost its claim: nothing may be written any more.
+    #[must_use]
+    pub fn is_fenced(&self) -> bool {
+        matches!(self, Self::Fenced(_))
+            || matches!(self, Self::Backend(error) if error.kind() == backend::ErrorKind::Fenced)
+    }
+}
+
+fn backend_code(kind: backend::ErrorKind) -> &'static str {
+    use backend::ErrorKind as K;
+    match kind {
+        K::Config => "CONFIG",
+        K::Unavailable => "UNAVAILABLE",
+        K::PermissionDenied => "PERMISSION_DENIED",
+        K::NotInitialized => "NOT_INITIALIZED",
+        K::NotFound => "NOT_FOUND",
+        K::Conflict => "CONFLICT",
+        K::Busy => "BUSY",
+        K::Fenced => "FENCED",
+        K::CatalogRefused => "CATALOG_REFUSED",
+        K::Damaged => "DAMAGED_ROW",
+        K::Unrepresentable => "TARGET_CANNOT_REPRESENT",
+        K::Timeout => "TIMEOUT",
+        K::Unsupported => "UNSUPPORTED",
+        K::Internal => "INTERNAL",
+    }
+}
+
+fn store_code(kind: store::ErrorKind) -> &'static str {
+    use store::ErrorKind as K;
+    match kind {
+        K::Config => "STORE_CONFIG",
+        K::NotFound => "OBJECT_NOT_FOUND",
+        K::PermissionDenied => "STORE_PERMISSION_DENIED",
+        K::InvalidKey => "INVALID_KEY",
+        K::NotEmpty => "STORE_NOT_EMPTY",
+        K::BadIdentity => "STORE_IDENTITY",
+        K::Io => "STORE_IO",
+        K::Transport => "STORE_TRANSPORT",
+    }
+}

@@ -2,9 +2,14 @@
 //!
 //! Nothing here knows which backend or store it works on, and nothing prints.
 
+pub mod admission;
+pub mod backup;
 pub mod cancel;
+pub mod clock;
 pub mod error;
+pub mod heart;
 pub mod observer;
+pub mod settings;
 pub mod table;
 
 pub use error::{Error, Result};

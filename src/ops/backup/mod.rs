@@ -1,0 +1,18 @@
+//! Backups: create, list, describe, verify, delete, promote.
+//!
+//! A creation is one job over any number of tables, in these phases, each in its file: refuse what cannot be
+//! kept ([`plan`]), clean up dead attempts ([`sweep`]), claim ([`claim`]), read one snapshot into data files
+//! ([`stream`]), write the commit records ([`seal`]). [`create`] holds them together.
+//!
+//! Source: backup operations, section 5. The store is the truth about backups; catalog rows are a cache.
+
+pub mod claim;
+pub mod create;
+pub mod plan;
+pub mod rate;
+pub mod request;
+pub mod seal;
+pub mod stream;
+pub mod sweep;
+
+pub use create::{CreateOptions, CreateReport, CreatedBackup, FailedTable, create};

@@ -197,7 +197,9 @@ impl Drop for Heart {
 }
 
 fn lost(what: &str) -> String {
-    format!("{what} is claimed by another process now; nothing was written after that: look at `extenddb-admin job list`")
+    format!(
+        "{what} is claimed by another process now; nothing was written after that: look at `extenddb-admin job list`"
+    )
 }
 
 /// What the beating task holds.

@@ -27,10 +27,10 @@ use crate::domain::table::{TableInfo, TableKey, TableStatus};
 use crate::domain::timestamp::TimestampMs;
 use crate::ops::admission::{self, MAX_TABLES_PER_JOB};
 use crate::ops::cancel::Stop;
+use crate::ops::clock;
 use crate::ops::error::{Error, Result};
 use crate::ops::heart::{Heart, RowClaim};
 use crate::ops::settings::{OpenStore, Run};
-use crate::ops::clock;
 use crate::store::Store;
 
 /// A snapshot is opened anew at most this often when a table was altered or dropped meanwhile.
@@ -420,7 +420,12 @@ impl Creation {
         (streamed, closed)
     }
 
-    async fn sort_out(&self, done: Streamed, streamed: &mut Vec<(Pending, TableInfo, BackupWriter)>, report: &mut CreateReport) {
+    async fn sort_out(
+        &self,
+        done: Streamed,
+        streamed: &mut Vec<(Pending, TableInfo, BackupWriter)>,
+        report: &mut CreateReport,
+    ) {
         let (one, info, writer, result) = match done {
             Ok(parts) => parts,
             Err(join) => std::panic::resume_unwind(join.into_panic()),
@@ -568,16 +573,23 @@ impl Creation {
                 )));
             }
             Ok(WriteOutcome::Unknown) => {
-                self.run.observer.warn("the connection broke while the job was ended: the next run of the command ends it");
+                self.run
+                    .observer
+                    .warn("the connection broke while the job was ended: the next run of the command ends it");
             }
             Err(error) => {
-                self.run.observer.warn(&format!("the job's end was not recorded, the next run of the command ends it: {error}"));
+                self.run
+                    .observer
+                    .warn(&format!("the job's end was not recorded, the next run of the command ends it: {error}"));
             }
         }
     }
 }
 
-type Streamed = std::result::Result<(Pending, TableInfo, BackupWriter, Result<crate::archive::writer::Written>), tokio::task::JoinError>;
+type Streamed = std::result::Result<
+    (Pending, TableInfo, BackupWriter, Result<crate::archive::writer::Written>),
+    tokio::task::JoinError,
+>;
 
 fn stop_error(run: &Run) -> Error {
     run.cancel.reason().map_or_else(|| Error::Interrupted("interrupted".into()), Into::into)

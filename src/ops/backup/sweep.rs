@@ -6,8 +6,8 @@
 
 use crate::archive::list::read_record;
 use crate::archive::{self, BackupPrefix};
-use crate::backend::jobs::{BackupKey, BackupRowFields, JobClaim};
 use crate::backend;
+use crate::backend::jobs::{BackupKey, BackupRowFields, JobClaim};
 use crate::domain::arn::BackupArn;
 use crate::domain::claim::WriteOutcome;
 use crate::domain::finding::Category;

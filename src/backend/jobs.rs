@@ -2,7 +2,7 @@
 
 use super::error::{Error, Result};
 use crate::domain::claim::{Epoch, FenceToken, WriteOutcome, Writer};
-use crate::domain::job::{BackupStatus, JobId, JobProgress, JobRecord, JobStatus, NewJob};
+use crate::domain::job::{BackupStatus, JobId, JobKind, JobProgress, JobRecord, JobStatus, NewJob};
 use crate::domain::store_ref::StoreRef;
 use crate::domain::timestamp::TimestampMs;
 
@@ -176,6 +176,19 @@ pub struct BackupMemory {
     pub verified_deep: bool,
 }
 
+/// Which jobs to list.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct JobFilter {
+    /// Only these states; empty means all.
+    pub statuses: Vec<JobStatus>,
+    /// Only this kind.
+    pub kind: Option<JobKind>,
+    /// Only jobs older than this one: the last of the page before.
+    pub before: Option<JobId>,
+    /// At most that many, 1 to 4096.
+    pub limit: u32,
+}
+
 /// Records jobs, claims and backup rows.
 #[async_trait::async_trait]
 pub trait Jobs: Send + Sync {
@@ -206,6 +219,16 @@ pub trait Jobs: Send + Sync {
     async fn open_jobs(&self, target: Option<&str>) -> Result<Vec<JobRecord>> {
         let _ = target;
         Err(Error::unsupported("read jobs"))
+    }
+
+    /// Jobs that a filter lets through, newest first (by id).
+    /// Empty where the admin lineage does not exist yet.
+    ///
+    /// # Errors
+    /// `Damaged` for a row that breaks its rules.
+    async fn list_jobs(&self, filter: &JobFilter) -> Result<Vec<JobRecord>> {
+        let _ = filter;
+        Err(Error::unsupported("list jobs"))
     }
 
     /// Takes the right to work on a job: proves the last holder dead (its session or file lock is free),

@@ -4,8 +4,9 @@
 use serde_json::{Value, json};
 
 use crate::support::deployment::{NEWEST, released};
+use crate::support::rows::Census;
 use crate::support::table::number_key;
-use crate::support::{Deployment, Kind, digest, on_every_backend, tables};
+use crate::support::{Deployment, Kind, digest, on_every_backend, sample, tables};
 
 fn known(name: &str) -> Value {
     let path = format!("{}/tests/data/known/{name}", env!("CARGO_MANIFEST_DIR"));
@@ -60,4 +61,35 @@ fn every_fixture_can_be_written(kind: Kind) {
     }
 }
 
-on_every_backend!(every_fixture_can_be_written);
+/// Migration tests count on it.
+fn every_catalog_table_can_be_given_rows(kind: Kind) {
+    for shape in released(kind).iter().filter(|s| **s != NEWEST) {
+        let deployment = Deployment::released(kind, shape);
+        deployment.add_rows_everywhere();
+        let census = Census::take(&mut deployment.catalog(), &[]);
+        // Nothing writes the ledger of SQLite up to 0.0.4.
+        let expected: &[&str] = if kind == Kind::Sqlite { &["schema_history"] } else { &[] };
+        assert_eq!(census.empty_tables(), expected, "{shape}");
+        census.assert_kept(&mut deployment.catalog());
+    }
+}
+
+on_every_backend!(every_fixture_can_be_written, every_catalog_table_can_be_given_rows);
+
+#[test]
+fn the_sample_of_a_real_server_can_be_loaded() {
+    if !Kind::Postgres.reachable() {
+        return;
+    }
+    let deployment = Deployment::sample();
+    let rows = deployment.catalog().rows("SELECT table_name, table_id FROM tables ORDER BY table_name COLLATE \"C\"");
+    let mut found = Vec::new();
+    for row in rows {
+        let (name, id) = (row[0].clone().unwrap(), row[1].clone().unwrap());
+        let count = deployment.data().count(&format!("SELECT count(*) FROM \"_ddb_{id}\""));
+        assert_eq!(sample::items(&name).len(), usize::try_from(count).unwrap());
+        found.push((name, usize::try_from(count).unwrap()));
+    }
+    let expected: Vec<_> = sample::TABLES.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
+    assert_eq!(found, expected);
+}

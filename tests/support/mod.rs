@@ -9,7 +9,9 @@
 
 pub mod deployment;
 pub mod digest;
+pub mod rows;
 pub mod run;
+pub mod sample;
 pub mod servers;
 pub mod sql;
 pub mod table;

@@ -282,10 +282,14 @@ fn catalog_sql(kind: Kind, table: &Table, table_columns: &[String], index_column
     sql
 }
 
-/// An INSERT statement of one row.
+/// An INSERT statement of one row of values.
 pub fn insert(kind: Kind, table: &str, row: &Map<String, Value>) -> String {
-    let columns: Vec<_> = row.keys().map(|c| format!("\"{c}\"")).collect();
-    let values: Vec<_> = row.values().map(|v| literal(kind, v)).collect();
+    insert_of(table, row.iter().map(|(name, value)| (name.clone(), literal(kind, value))))
+}
+
+/// An INSERT statement of one row of literals.
+pub fn insert_of(table: &str, row: impl IntoIterator<Item = (String, String)>) -> String {
+    let (columns, values): (Vec<_>, Vec<_>) = row.into_iter().map(|(c, v)| (format!("\"{c}\""), v)).unzip();
     format!("INSERT INTO \"{table}\" ({}) VALUES ({});\n", columns.join(", "), values.join(", "))
 }
 
@@ -310,7 +314,8 @@ fn text(kind: Kind, text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-fn bytes(kind: Kind, bytes: &[u8]) -> String {
+/// Bytes as a literal.
+pub fn bytes(kind: Kind, bytes: &[u8]) -> String {
     match kind {
         Kind::Sqlite => format!("X'{}'", hex(bytes)),
         Kind::Postgres => format!("'\\x{}'", hex(bytes)),

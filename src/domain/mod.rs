@@ -19,6 +19,7 @@ pub mod quantity;
 pub mod recorded;
 pub mod redact;
 pub mod schema;
+pub mod sql_text;
 pub mod store_ref;
 pub mod table;
 pub mod timestamp;

@@ -1,8 +1,109 @@
 //! Role: what schema is there, what the ledgers say, and applying migration steps under the lock.
 
+use std::time::Duration;
+
 use super::error::{Error, Result};
+use crate::domain::applied::{Entry, NewEntry, StepRun};
+use crate::domain::migration::{Place, Step};
 use crate::domain::recorded::{Introspection, Recorded};
 use crate::domain::schema::Lineage;
+
+/// How a migration session behaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionOptions {
+    /// How long the migration lock is polled for.
+    pub lock_deadline: Duration,
+    /// How long one statement may wait for a lock of the database.
+    pub statement_lock_timeout: Duration,
+    /// How long one statement may run; builds that run concurrently are not bound by it.
+    pub statement_timeout: Duration,
+}
+
+impl Default for SessionOptions {
+    fn default() -> Self {
+        Self {
+            lock_deadline: Duration::from_secs(10),
+            statement_lock_timeout: Duration::from_secs(5),
+            statement_timeout: Duration::from_secs(600),
+        }
+    }
+}
+
+/// Somebody who is connected to the catalog or its data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LiveSession {
+    /// In words: process, application, user, client, how long.
+    pub description: String,
+    /// It counts as a running server: it stands in the way of a breaking step.
+    pub is_server: bool,
+}
+
+/// The exclusive right to migrate, and the connections it works on.
+///
+/// It excludes ExtendDB's own `migrate` as well, and is gone with the process. Catalog statements run on
+/// the very session that holds the lock: a cut connection loses both at once.
+#[async_trait::async_trait]
+pub trait MigrationSession: Send {
+    /// Whether all conditions of a step hold, seen from the open transaction if there is one.
+    ///
+    /// # Errors
+    /// Database errors.
+    async fn is_done(&mut self, step: &Step) -> Result<bool>;
+
+    /// Begins a transaction in one of the databases.
+    ///
+    /// # Errors
+    /// Database errors; `Busy` when the file cannot be locked for writing.
+    async fn begin(&mut self, place: Place) -> Result<()>;
+
+    /// Runs a step: in the open transaction, or on its own when the step cannot share one.
+    ///
+    /// # Errors
+    /// `Timeout` and `Busy` name the step; the transaction is lost with any error.
+    async fn run(&mut self, step: &Step) -> Result<()>;
+
+    /// Commits the open transaction.
+    ///
+    /// # Errors
+    /// Database errors; whether it landed is then to be read back.
+    async fn commit(&mut self) -> Result<()>;
+
+    /// Rolls the open transaction back; nothing happens where none is open.
+    ///
+    /// # Errors
+    /// Database errors.
+    async fn rollback(&mut self) -> Result<()>;
+
+    /// The schema as the open transaction sees it.
+    ///
+    /// # Errors
+    /// As [`Ledger::introspect`].
+    async fn introspect(&mut self, lineage: Lineage) -> Result<Introspection>;
+
+    /// First column of a query, as text, in row order; rows with null are left out.
+    ///
+    /// # Errors
+    /// Database errors.
+    async fn texts(&mut self, place: Place, query: &str) -> Result<Vec<String>>;
+
+    /// Writes the begin of a migration into our ledger and answers the row's id.
+    ///
+    /// # Errors
+    /// Database errors.
+    async fn record_start(&mut self, entry: &NewEntry) -> Result<i64>;
+
+    /// Writes the end, in the open transaction of the catalog if there is one.
+    ///
+    /// # Errors
+    /// Database errors.
+    async fn record_finish(&mut self, id: i64, fingerprint_after: &str, steps: &[StepRun]) -> Result<()>;
+
+    /// Gives the lock back.
+    ///
+    /// # Errors
+    /// Database errors.
+    async fn close(self: Box<Self>) -> Result<()>;
+}
 
 /// Introspects, locks and migrates.
 #[async_trait::async_trait]
@@ -28,5 +129,58 @@ pub trait Ledger: Send + Sync {
     /// Lineages this backend has, in the order they are reported.
     fn lineages(&self) -> &'static [Lineage] {
         &[Lineage::Catalog, Lineage::Admin]
+    }
+
+    /// Creates our own tables where they are missing, on every database of the deployment. Converges;
+    /// whoever writes to them calls it first.
+    ///
+    /// # Errors
+    /// `PermissionDenied`, `Unavailable`.
+    async fn ensure_admin(&self) -> Result<()> {
+        Err(Error::unsupported("create the admin tables"))
+    }
+
+    /// Our ledger, oldest first; empty where it does not exist.
+    ///
+    /// # Errors
+    /// `Damaged` names the row that breaks its rules.
+    async fn history(&self) -> Result<Vec<Entry>> {
+        Err(Error::unsupported("read the ledger"))
+    }
+
+    /// Which of these steps are done, in one read-only transaction of the database of each.
+    ///
+    /// # Errors
+    /// Database errors.
+    async fn done(&self, steps: &[&Step]) -> Result<Vec<bool>> {
+        let _ = steps;
+        Err(Error::unsupported("look at migration steps"))
+    }
+
+    /// An estimate of a table's rows and bytes, for the plan; none where it cannot be told.
+    ///
+    /// # Errors
+    /// Database errors.
+    async fn table_size(&self, place: Place, table: &str) -> Result<Option<(u64, u64)>> {
+        let _ = (place, table);
+        Ok(None)
+    }
+
+    /// Who else is connected, servers first.
+    ///
+    /// # Errors
+    /// Database errors.
+    async fn live_sessions(&self) -> Result<Vec<LiveSession>> {
+        Err(Error::unsupported("list connections"))
+    }
+
+    /// Takes the migration lock and opens a session under it.
+    ///
+    /// # Errors
+    /// `Busy` names the holder and how long it has been there; `Config` when a proxy that hands out
+    /// another server connection for each statement stands between.
+    async fn migration_session(&self, options: &SessionOptions) -> Result<Box<dyn MigrationSession>> {
+        let _ = options;
+        Err(Error::unsupported("migrate"))
     }
 }

@@ -1,5 +1,6 @@
 //! Pure types, state machines and canonical forms: no input or output, no clock, no async.
 
+pub mod applied;
 pub mod arn;
 pub mod catalog_row;
 pub mod claim;

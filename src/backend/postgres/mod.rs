@@ -7,7 +7,13 @@ mod introspect;
 mod jobs;
 mod ledger;
 mod loader;
+mod lock;
+mod migrate;
+mod operations;
+mod physical_names;
+mod reverse_index;
 mod snapshot;
+mod steps;
 
 use std::sync::Arc;
 
@@ -25,6 +31,7 @@ pub const ENTRY: Entry = Entry {
 };
 
 /// An opened PostgreSQL deployment.
+#[derive(Clone)]
 pub struct Postgres {
     options: OpenOptions,
     catalog_options: PgConnectOptions,

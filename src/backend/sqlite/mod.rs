@@ -9,9 +9,11 @@ mod jobs;
 mod ledger;
 mod loader;
 mod lock;
+mod migrate;
 mod rows;
 mod shape;
 mod snapshot;
+mod steps;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -10,6 +10,7 @@ use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, Row as _};
 
 use super::error::driver;
+use super::introspect::read_on;
 use super::{Postgres, lock, operations, steps};
 use crate::backend::ledger::{MigrationSession, SessionOptions};
 use crate::backend::{Error, ErrorKind, Result};
@@ -145,8 +146,21 @@ impl MigrationSession for Session {
     }
 
     async fn introspect(&mut self, lineage: Lineage) -> Result<Introspection> {
-        let _ = lineage;
-        Err(Error::unsupported("read the schema under the lock"))
+        let place = if lineage == Lineage::Data { Place::Data } else { Place::Catalog };
+        let alone = self.open.is_none();
+        let conn = self.connection(place).await?;
+        if alone {
+            execute(conn, "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", "read the schema").await?;
+        }
+        let mut found = read_on(conn, lineage).await?;
+        if alone {
+            execute(conn, "ROLLBACK", "read the schema").await?;
+        }
+        if lineage == Lineage::Admin {
+            let data = self.connection(Place::Data).await?;
+            found.schema.tables.extend(read_on(data, lineage).await?.schema.tables);
+        }
+        Ok(found)
     }
 
     async fn texts(&mut self, place: Place, query: &str) -> Result<Vec<String>> {

@@ -127,8 +127,7 @@ impl MigrationSession for Session {
     }
 
     async fn introspect(&mut self, lineage: Lineage) -> Result<Introspection> {
-        let _ = lineage;
-        Err(Error::unsupported("read the schema under the lock"))
+        self.with("read the schema", move |conn| super::introspect::read_schema(conn, lineage)).await
     }
 
     async fn texts(&mut self, _place: Place, query: &str) -> Result<Vec<String>> {

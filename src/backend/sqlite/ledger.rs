@@ -90,7 +90,7 @@ impl Ledger for Sqlite {
                 is_server: holder.is_server(),
             })
             .collect();
-        if let Some(holder) = self.server_lock_holder()? {
+        if let Some(holder) = self.server_lock_holder() {
             sessions.push(LiveSession { description: format!("{holder} holds the server's lock"), is_server: true });
         }
         sessions.sort_by_key(|s| !s.is_server);

@@ -71,7 +71,10 @@ async fn busy(conn: &mut PgConnection, key: (i32, i32), waited: Duration) -> Res
     Ok(Error::new(
         ErrorKind::Busy,
         "take the migration lock",
-        format!("{whose} is held by {holder}; waited {} s: try again, or wait longer with --lock-timeout", waited.as_secs()),
+        format!(
+            "{whose} is held by {holder}; waited {} s: try again, or wait longer with --lock-timeout",
+            waited.as_secs()
+        ),
     )
     .temporary())
 }

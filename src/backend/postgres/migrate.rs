@@ -104,7 +104,9 @@ impl MigrationSession for Session {
 
     async fn run(&mut self, step: &Step) -> Result<()> {
         match self.open {
-            Some(place) if place != step.on => return Err(Self::misuse("the open transaction is in the other database")),
+            Some(place) if place != step.on => {
+                return Err(Self::misuse("the open transaction is in the other database"));
+            }
             Some(_) if !step.transactional => return Err(Self::misuse("the step cannot share a transaction")),
             None => lock::assert_held(&mut self.catalog).await?,
             Some(_) => {}

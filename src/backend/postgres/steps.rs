@@ -33,10 +33,8 @@ pub async fn run_sql(conn: &mut PgConnection, step: &Step, sql: &str) -> Result<
 /// A query of one row and one boolean column; null counts as false.
 pub async fn ask(conn: &mut PgConnection, query: &str) -> Result<bool> {
     let operation = "look at a migration step";
-    let row = sqlx::raw_sql(AssertSqlSafe(query.to_owned()))
-        .fetch_optional(conn)
-        .await
-        .map_err(|e| driver(operation, e))?;
+    let row =
+        sqlx::raw_sql(AssertSqlSafe(query.to_owned())).fetch_optional(conn).await.map_err(|e| driver(operation, e))?;
     let Some(row) = row else { return Ok(false) };
     Ok(row.try_get::<Option<bool>, _>(0).map_err(|e| driver(operation, e))?.unwrap_or(false))
 }

@@ -111,11 +111,9 @@ impl Sqlite {
 fn entries(conn: &Connection) -> Result<Vec<Entry>> {
     let operation = "read the ledger";
     let there: bool = conn
-        .query_row(
-            "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'extenddb_admin_migrations')",
-            [],
-            |row| row.get(0),
-        )
+        .query_row("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'extenddb_admin_migrations')", [], |row| {
+            row.get(0)
+        })
         .map_err(|e| driver(operation, e))?;
     if !there {
         return Ok(Vec::new());

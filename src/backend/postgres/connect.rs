@@ -4,6 +4,7 @@
 //! the server's own pool must keep its room.
 
 use std::str::FromStr as _;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgConnection};
@@ -20,17 +21,25 @@ pub const APPLICATION_NAME: &str = "extenddb-admin";
 /// Longest single statement unless a caller lifts it (COPY and index builds do).
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// How to reach the two databases. Clones share what they found out.
+#[derive(Clone)]
+pub struct Connector {
+    options: Arc<OpenOptions>,
+    catalog: PgConnectOptions,
+    data: Arc<tokio::sync::OnceCell<PgConnectOptions>>,
+}
+
 impl Postgres {
     /// Parses the URL and connects once, so that a wrong one fails here.
     ///
     /// # Errors
     /// `Config`, `Unavailable`, `PermissionDenied`.
     pub async fn open(options: OpenOptions) -> Result<Self> {
-        let catalog_options = parse_url(&options.url)?;
+        let catalog = parse_url(&options.url)?;
+        let connector = Connector { options: Arc::new(options), catalog, data: Arc::default() };
         let this = Self {
-            options,
-            catalog_options,
-            data_options: tokio::sync::OnceCell::new(),
+            connector,
+            held: super::held::Held::default(),
             capabilities: Capabilities {
                 shared_snapshot: true,
                 parallel_scan: true,
@@ -48,7 +57,7 @@ impl Postgres {
     /// # Errors
     /// `Unavailable`, `PermissionDenied`.
     pub async fn catalog_connection(&self) -> Result<PgConnection> {
-        self.connect(&self.catalog_options).await
+        self.connector.catalog_connection().await
     }
 
     /// A fresh connection to the data database.
@@ -57,8 +66,41 @@ impl Postgres {
     /// As [`Postgres::catalog_connection`]; the message says that the stored host may be reachable
     /// from the server only.
     pub async fn data_connection(&self) -> Result<PgConnection> {
-        let options = self.data_options.get_or_try_init(|| self.find_data_options()).await?;
-        self.connect(options).await
+        self.connector.data_connection().await
+    }
+}
+
+impl Connector {
+    /// What the deployment was opened with.
+    pub fn options(&self) -> &OpenOptions {
+        &self.options
+    }
+
+    /// Where the catalog is.
+    pub fn catalog_options(&self) -> &PgConnectOptions {
+        &self.catalog
+    }
+
+    /// A fresh connection to the catalog database.
+    ///
+    /// # Errors
+    /// `Unavailable`, `PermissionDenied`.
+    pub async fn catalog_connection(&self) -> Result<PgConnection> {
+        self.connect(&self.catalog).await
+    }
+
+    /// A fresh connection to the data database.
+    ///
+    /// # Errors
+    /// As [`Connector::catalog_connection`].
+    pub async fn data_connection(&self) -> Result<PgConnection> {
+        let options = self.data.get_or_try_init(|| self.find_data_options()).await?;
+        self.connect(options).await.map_err(|e| {
+            if e.kind() == ErrorKind::Unavailable && options.get_host() != self.catalog.get_host() {
+                return e.with("data database", format!("on host {}, as the catalog has it; it may be reachable from the server only: name it as seen from here", options.get_host()));
+            }
+            e
+        })
     }
 
     async fn find_data_options(&self) -> Result<PgConnectOptions> {
@@ -77,7 +119,7 @@ impl Postgres {
             .map_err(|e| driver(operation, e))?;
         let url: Option<String> = row.map(|r| r.try_get(0)).transpose().map_err(|e| driver(operation, e))?;
         match url.as_deref() {
-            None | Some("") => Ok(self.catalog_options.clone()),
+            None | Some("") => Ok(self.catalog.clone()),
             Some(url) => parse_url(url),
         }
     }
@@ -90,6 +132,7 @@ impl Postgres {
             ("statement_timeout", statement_timeout.as_str()),
             ("idle_session_timeout", "0"),
             ("idle_in_transaction_session_timeout", "0"),
+            ("search_path", "public"),
             ("DateStyle", "ISO"),
             ("TimeZone", "UTC"),
         ];

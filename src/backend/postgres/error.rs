@@ -1,6 +1,7 @@
 //! Maps the driver's errors to the seam's: the only place that reads an SQLSTATE for that.
 
 use crate::backend::{Error, ErrorKind};
+use crate::domain::catalog_row::RowError;
 
 /// Turns a driver error into one of the seam. Messages are built from fields; no URL is repeated.
 pub fn driver(operation: &'static str, error: sqlx::Error) -> Error {
@@ -28,5 +29,20 @@ pub fn driver(operation: &'static str, error: sqlx::Error) -> Error {
             Error::new(ErrorKind::Damaged, operation, format!("column {index}: {source}"))
         }
         other => Error::new(ErrorKind::Internal, operation, other.to_string()),
+    }
+}
+
+/// A stored row that breaks its rules.
+pub fn damaged_row(operation: &'static str, error: &RowError) -> Error {
+    Error::new(ErrorKind::Damaged, operation, error.to_string())
+}
+
+/// Whether the failure leaves open what the statement did: the connection broke after it was sent.
+pub fn outcome_unknown(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_) | sqlx::Error::WorkerCrashed => true,
+        // The session was ended by the database: what it had sent before may have been carried out.
+        sqlx::Error::Database(db) => db.code().is_some_and(|c| c.starts_with("57P") || c.starts_with("08")),
+        _ => false,
     }
 }

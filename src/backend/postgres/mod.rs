@@ -3,23 +3,27 @@
 mod catalog;
 mod connect;
 mod error;
+mod held;
 mod introspect;
 mod jobs;
 mod ledger;
+mod legacy;
 mod loader;
 mod lock;
 mod migrate;
+mod names;
 mod operations;
 mod physical_names;
 mod reverse_index;
+mod sessions;
+mod shape;
 mod snapshot;
 mod steps;
+mod tables;
 
 use std::sync::Arc;
 
-use sqlx::postgres::PgConnectOptions;
-
-use super::registry::{Entry, OpenOptions};
+use super::registry::Entry;
 use super::{Backend, Capabilities};
 
 /// Registry line.
@@ -33,9 +37,8 @@ pub const ENTRY: Entry = Entry {
 /// An opened PostgreSQL deployment.
 #[derive(Clone)]
 pub struct Postgres {
-    options: OpenOptions,
-    catalog_options: PgConnectOptions,
-    data_options: tokio::sync::OnceCell<PgConnectOptions>,
+    connector: connect::Connector,
+    held: held::Held,
     capabilities: Capabilities,
 }
 
@@ -49,7 +52,7 @@ impl Backend for Postgres {
     }
 
     fn location(&self) -> String {
-        let o = &self.catalog_options;
+        let o = self.connector.catalog_options();
         format!(
             "postgres://{}@{}:{}/{}",
             o.get_username(),

@@ -7,9 +7,10 @@ use super::error::driver;
 use super::legacy;
 use super::shape::Shape;
 use super::tables::{Which, read_tables};
-use super::{Postgres, sessions};
+use super::{Postgres, lock};
 use crate::backend::catalog::{CatalogInfo, LegacyBackup};
-use crate::backend::{Catalog, Error, ErrorKind, Result};
+use crate::backend::ledger::LiveSession;
+use crate::backend::{Catalog, Error, ErrorKind, Ledger as _, Result};
 use crate::domain::table::{TableInfo, TableKey};
 
 #[async_trait::async_trait]
@@ -17,19 +18,17 @@ impl Catalog for Postgres {
     async fn catalog_info(&self) -> Result<CatalogInfo> {
         let mut conn = self.catalog_connection().await?;
         let shape = Shape::of_catalog(&mut conn).await?;
-        let mut live_servers = sessions::live_servers(&mut conn, "catalog database").await?;
-        match self.data_connection().await {
-            Ok(mut data) => {
-                if !sessions::same_database(&mut conn, &mut data).await? {
-                    live_servers.extend(sessions::live_servers(&mut data, "data database").await?);
-                }
-            }
+        let live_servers = match self.live_sessions().await {
+            Ok(sessions) => sessions,
             // What the catalog says stands without the items.
             Err(e) if e.kind() == ErrorKind::Unavailable => {
                 tracing::debug!("the data database was not looked at: {e}");
+                let seen = lock::sessions(&mut conn, None).await?.into_iter();
+                seen.map(|(description, is_server)| LiveSession { description, is_server }).collect()
             }
             Err(e) => return Err(e),
-        }
+        };
+        let live_servers = live_servers.into_iter().filter(|s| s.is_server).map(|s| s.description).collect();
         Ok(CatalogInfo {
             recorded_version: setting(&mut conn, "catalog_version").await?,
             has_backup_index: shape.has_backup_index(),

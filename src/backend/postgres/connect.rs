@@ -111,7 +111,7 @@ impl Connector {
         let mut conn = self.catalog_connection().await?;
         // Before a catalog is made there are no settings: then there is but the one database.
         if !super::steps::ask(&mut conn, "SELECT to_regclass('settings') IS NOT NULL").await? {
-            return Ok(self.catalog_options.clone());
+            return Ok(self.catalog.clone());
         }
         let row = sqlx::query("SELECT value FROM settings WHERE key = 'data_database_connection_string'")
             .fetch_optional(&mut conn)

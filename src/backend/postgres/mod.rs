@@ -15,7 +15,6 @@ mod names;
 mod operations;
 mod physical_names;
 mod reverse_index;
-mod sessions;
 mod shape;
 mod snapshot;
 mod steps;

@@ -100,7 +100,8 @@ pub async fn running_restore(conn: &mut PgConnection, shape: &Shape, backup_arn:
     if !shape.has_table_restores() {
         return Ok(None);
     }
-    let running = if shape.has("table_restores", "status") { "r.status = 'RUNNING'" } else { "t.table_status = 'CREATING'" };
+    let running =
+        if shape.has("table_restores", "status") { "r.status = 'RUNNING'" } else { "t.table_status = 'CREATING'" };
     let sql = format!(
         "SELECT t.table_name FROM table_restores r JOIN tables t ON t.table_id = r.table_id \
          WHERE r.source_backup_arn = $1 AND {running} ORDER BY t.table_name COLLATE \"C\" LIMIT 1"

@@ -83,9 +83,7 @@ async fn read_rows(conn: &mut PgConnection, shape: &Shape, which: Which<'_>) -> 
     let filter = match which {
         Which::All => "cardinality($1::text[]) = 0 AND cardinality($2::text[]) = 0",
         Which::Account(_) => "tables.account_id = ANY($1::text[]) AND cardinality($2::text[]) = 0",
-        Which::Keys(_) => {
-            "(tables.account_id, tables.table_name) IN (SELECT * FROM unnest($1::text[], $2::text[]))"
-        }
+        Which::Keys(_) => "(tables.account_id, tables.table_name) IN (SELECT * FROM unnest($1::text[], $2::text[]))",
     };
     let sql = format!(
         "SELECT account_id, table_name, table_id, table_arn, table_status, {created}, key_schema::text, \
@@ -267,11 +265,8 @@ async fn item_type(data: &mut PgConnection, base: &Physical, attribute: &str) ->
          WHERE t.item_data ? $1 LIMIT 1",
         base.sql()
     );
-    let row = sqlx::query(AssertSqlSafe(sql))
-        .bind(attribute)
-        .fetch_optional(data)
-        .await
-        .map_err(|e| driver(OPERATION, e))?;
+    let row =
+        sqlx::query(AssertSqlSafe(sql)).bind(attribute).fetch_optional(data).await.map_err(|e| driver(OPERATION, e))?;
     let tag: Option<String> = row.map(|r| r.try_get(0)).transpose().map_err(|e| driver(OPERATION, e))?;
     Ok(match tag.as_deref() {
         Some("S") => Some(ScalarType::S),

@@ -1,8 +1,10 @@
 //! What a command works with: configuration, deployment, store and output, each opened once and only if
 //! the command asks for it.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Result;
 use tokio::sync::OnceCell;
@@ -13,10 +15,11 @@ use crate::backend::registry::{self as backends, OpenOptions};
 use crate::backend::{self, Backend};
 use crate::config::{self, BackupSettings, Config, SERVER_STORE, ServerConfig};
 use crate::domain::claim::Writer;
+use crate::ops;
 use crate::ops::cancel::{Cancel, Undertaking};
 use crate::ops::observer::Observer;
+use crate::ops::settings::{OpenStore, Run, Settings, Stores, default_workers};
 use crate::store::registry::{self as stores, StoreConfig};
-use crate::store::{self, Store};
 use crate::ui::Ui;
 
 /// Whether a command may write.
@@ -54,13 +57,10 @@ pub struct Deployment {
     pub region: Option<String>,
 }
 
-/// A store under the name that a job records.
-#[derive(Clone)]
-pub struct NamedStore {
-    /// Name in the configuration, `server`, or the path or URL as given.
-    pub name: String,
-    /// The store.
-    pub store: Arc<dyn Store>,
+/// The stores of the configuration, for operations that open those which a job recorded.
+#[derive(Clone, Default)]
+pub struct ConfiguredStores {
+    known: Vec<(String, StoreConfig)>,
 }
 
 impl Context {
@@ -160,7 +160,11 @@ impl Context {
             Failure::new(
                 Exit::Usage,
                 "DEPLOYMENT_UNKNOWN",
-                format!("no deployment {name:?}: {} has {}", config.origin(), config::names(config.deployments.keys())),
+                format!(
+                    "there is no deployment {name:?} ({}; deployments: {})",
+                    config.origin(),
+                    config::names(config.deployments.keys())
+                ),
             )
             .hint("name one of these, or pass --url or --server-config")
             .into()
@@ -189,7 +193,7 @@ impl Context {
         let Some(name) = self.chosen_name().await? else {
             return Err(Failure::new(Exit::Usage, "DEPLOYMENT_MISSING", "no deployment was chosen")
                 .hint(format!(
-                    "pass --url, --server-config or --deployment, or set default_deployment ({} has {})",
+                    "pass --url, --server-config or --deployment, or set default_deployment ({}; deployments: {})",
                     self.config().await?.origin(),
                     config::names(self.config().await?.deployments.keys())
                 ))
@@ -295,42 +299,83 @@ impl Context {
         Ok(all)
     }
 
+    /// The stores of the configuration, to be opened by name.
+    ///
+    /// # Errors
+    /// What is wrong with a configuration.
+    pub async fn stores(&self) -> Result<ConfiguredStores> {
+        Ok(ConfiguredStores { known: self.store_configs().await? })
+    }
+
     /// Opens a store: by name, path or `s3://` URL. Without one it is `--store`, then `default_store`, then the
     /// store of the server's configuration.
     ///
     /// # Errors
     /// None named; an unknown name, listing those there are; whatever the store says.
-    pub async fn store(&self, name: Option<&str>) -> Result<NamedStore> {
+    pub async fn store(&self, name: Option<&str>) -> Result<OpenStore> {
         let config = self.config().await?;
+        let stores = self.stores().await?;
         let named = name.or(self.globals.store.as_deref()).or(config.default_store.as_deref());
-        let all = self.store_configs().await?;
         let name = match named {
             Some(name) => name,
-            None if all.iter().any(|(name, _)| name == SERVER_STORE) => SERVER_STORE,
+            None if stores.known.iter().any(|(name, _)| name == SERVER_STORE) => SERVER_STORE,
             None => {
-                let known = config::names(all.iter().map(|(name, _)| name));
                 return Err(Failure::new(Exit::Usage, "STORE_MISSING", "no store was named")
                     .hint(format!(
-                        "pass --store NAME, PATH or s3://BUCKET/PREFIX, or set default_store (stores: {known})"
+                        "pass --store NAME, PATH or s3://BUCKET/PREFIX, or set default_store (stores: {})",
+                        stores.names()
                     ))
                     .into());
             }
         };
-        let found = all.iter().find(|(known, _)| known == name).map(|(_, store)| store.clone());
-        let Some(mut place) = found.or_else(|| stores::by_location(name)) else {
-            let known = config::names(all.iter().map(|(name, _)| name));
-            return Err(Failure::new(Exit::NotFound, "STORE_UNKNOWN", format!("no store {name:?}: there are {known}"))
-                .hint("a path must hold a slash: --store ./NAME")
-                .into());
-        };
-        expand_store(name, &mut place)?;
-        let store = open_store(place).await?;
-        Ok(NamedStore { name: name.to_owned(), store })
+        Ok(stores.open(name).await?)
+    }
+
+    /// Everything a job works with. Opens the deployment for writing.
+    ///
+    /// # Errors
+    /// As [`Context::backend`] and [`Context::backup_settings`].
+    pub async fn run(&self, workers: Option<NonZeroUsize>) -> Result<Run> {
+        let settings = self.backup_settings().await?;
+        Ok(Run {
+            backend: self.backend(Access::Write).await?,
+            stores: Arc::new(self.stores().await?),
+            observer: self.observer(),
+            cancel: self.cancel.clone(),
+            settings: Settings {
+                data_file_target_bytes: settings.data_file_target_bytes,
+                heartbeat_interval: Duration::from_secs(settings.heartbeat_interval_secs),
+                stale_after: settings.stale_after(),
+                max_concurrent_jobs: usize::try_from(settings.max_concurrent_jobs)?,
+                spool_path: settings.spool_path,
+            },
+            writer: self.writer.clone(),
+            principal: principal(),
+            workers: workers.unwrap_or_else(default_workers),
+        })
     }
 }
 
-async fn open_store(place: StoreConfig) -> store::Result<Arc<dyn Store>> {
-    stores::open(place).await
+impl ConfiguredStores {
+    /// The names there are, for a message.
+    fn names(&self) -> String {
+        config::names(self.known.iter().map(|(name, _)| name))
+    }
+}
+
+#[async_trait::async_trait]
+impl Stores for ConfiguredStores {
+    async fn open(&self, name: &str) -> ops::Result<OpenStore> {
+        let found = self.known.iter().find(|(known, _)| known == name).map(|(_, store)| store.clone());
+        let Some(mut place) = found.or_else(|| stores::by_location(name)) else {
+            return Err(ops::Error::NotFound(format!(
+                "there is no store {name:?}: the configuration has {} (a path must hold a slash, as in ./{name})",
+                self.names()
+            )));
+        };
+        expand_store(name, &mut place).map_err(|e| ops::Error::Usage(e.to_string()))?;
+        Ok(OpenStore { name: name.to_owned(), store: stores::open(place).await? })
+    }
 }
 
 /// Resolves `${ENV_VAR}` in the texts of a store.
@@ -354,4 +399,16 @@ fn expand_store(name: &str, store: &mut StoreConfig) -> config::Result<()> {
 fn this_process() -> Writer {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     Writer(format!("{}@{host}:{}", uuid::Uuid::new_v4(), std::process::id()))
+}
+
+/// The operating system's user, by name where the system knows one.
+fn principal() -> String {
+    let uid = rustix::process::getuid().as_raw().to_string();
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let name = users.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)? == uid).then(|| name.to_owned())
+    });
+    name.unwrap_or_else(|| format!("uid {uid}"))
 }

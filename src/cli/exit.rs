@@ -6,6 +6,7 @@
 
 use std::process::ExitCode;
 
+use crate::ops::error::{backend_code, store_code};
 use crate::ui::PromptError;
 use crate::{archive, backend, config, ops, store};
 
@@ -136,124 +137,117 @@ impl Failure {
 
 fn of_operation(error: &ops::Error) -> Failure {
     use ops::Error as E;
-    let text = error.to_string();
-    match error {
-        E::Backend(e) => of_backend(e),
-        E::Store(e) => of_store(e),
-        E::Archive(e) => of_archive(e),
-        E::Usage(_) => Failure::usage(text),
-        E::CheckFailed { code, hint, .. } => {
-            Failure { hint: hint.clone(), ..Failure::new(Exit::Difference, code, text) }
-        }
-        E::CatalogRefused { hint, .. } => {
-            let hint = hint.clone().unwrap_or_else(|| MIGRATE_STATUS.to_owned());
-            Failure::new(Exit::Refused, "CATALOG_REFUSED", text).hint(hint)
-        }
-        E::Busy(_) => Failure::new(Exit::Busy, "BUSY", text).hint(BUSY),
-        E::NotFound(_) => Failure::new(Exit::NotFound, "NOT_FOUND", text),
-        E::Conflict(_) => Failure::new(Exit::Conflict, "CONFLICT", text),
-        E::Fenced(_) => Failure::new(Exit::Fenced, "FENCED", text).hint(FENCED),
-        E::Interrupted(_) => Failure::new(Exit::Interrupted, "INTERRUPTED", text),
-        E::Failed(_) => Failure::new(Exit::Failed, "FAILED", text),
-    }
+    let (exit, hint) = match error {
+        E::Backend(e) => return of_backend(e),
+        E::Store(e) => return of_store(e),
+        E::Archive(e) => return of_archive(e),
+        E::Usage(_) => (Exit::Usage, None),
+        E::CheckFailed { hint, .. } => (Exit::Difference, hint.as_deref()),
+        E::CatalogRefused { hint, .. } => (Exit::Refused, Some(hint.as_deref().unwrap_or(MIGRATE_STATUS))),
+        E::Busy(_) => (Exit::Busy, Some(BUSY)),
+        E::NotFound(_) => (Exit::NotFound, None),
+        E::Conflict(_) => (Exit::Conflict, None),
+        E::Fenced(_) => (Exit::Fenced, Some(FENCED)),
+        E::Interrupted(_) => (Exit::Interrupted, None),
+        E::Failed(_) => (Exit::Failed, None),
+    };
+    failure(exit, error.code(), error, hint)
+}
+
+fn failure(exit: Exit, code: &'static str, error: &dyn std::error::Error, hint: Option<&str>) -> Failure {
+    Failure { exit, code, message: error.to_string(), hint: hint.map(str::to_owned) }
 }
 
 const MIGRATE_STATUS: &str = "`extenddb-admin migrate status` says what this catalog is and what would be applied";
-const BUSY: &str = "wait for the holder named above and run the same command again; \
+const BUSY: &str = "wait for the holder that is named and run the same command again; \
     `extenddb-admin job list` shows who is at work";
 const FENCED: &str = "another process took this work over and this one wrote nothing after that; \
     `extenddb-admin job list` shows who holds it now";
+const CONFIG_SHOW: &str = "`extenddb-admin config show` prints what is in force";
 
 fn of_backend(error: &backend::Error) -> Failure {
     use backend::ErrorKind as K;
-    let (exit, code, hint) = match error.kind() {
-        K::Config => (Exit::Usage, "CONFIG_INVALID", Some("`extenddb-admin config show` prints what is in force")),
+    let (exit, hint) = match error.kind() {
+        K::Config => (Exit::Usage, CONFIG_SHOW),
         K::Unavailable => (
             Exit::Failed,
-            "DATABASE_UNAVAILABLE",
-            Some("check that the database runs and can be reached from here, then run the same command again"),
+            "check that the database runs and can be reached from here, then run the same command again",
         ),
-        K::PermissionDenied => (
-            Exit::Failed,
-            "PERMISSION_DENIED",
-            Some("use the role that the server connects with, or grant what the message names"),
-        ),
-        K::NotInitialized => (
-            Exit::Refused,
-            "NOT_INITIALIZED",
-            Some("check the URL; `extenddb-admin migrate` makes a catalog in an empty database"),
-        ),
-        K::NotFound => (Exit::NotFound, "NOT_FOUND", None),
-        K::Conflict => (Exit::Conflict, "CONFLICT", None),
-        K::Busy => (Exit::Busy, "BUSY", Some(BUSY)),
-        K::Fenced => (Exit::Fenced, "FENCED", Some(FENCED)),
-        K::CatalogRefused => (Exit::Refused, "CATALOG_REFUSED", Some(MIGRATE_STATUS)),
+        K::PermissionDenied => {
+            (Exit::Failed, "use the role that the server connects with, or grant what the message names")
+        }
+        K::NotInitialized => {
+            (Exit::Refused, "check the URL; `extenddb-admin migrate` makes a catalog in an empty database")
+        }
+        K::NotFound => (Exit::NotFound, ""),
+        K::Conflict => (Exit::Conflict, ""),
+        K::Busy => (Exit::Busy, BUSY),
+        K::Fenced => (Exit::Fenced, FENCED),
+        K::CatalogRefused => (Exit::Refused, MIGRATE_STATUS),
         K::Damaged => (
             Exit::Failed,
-            "ROW_DAMAGED",
-            Some("the row breaks the catalog's own rules: look at it with the database's own client before going on"),
+            "the row breaks the catalog's own rules: look at it with the database's own client before going on",
         ),
         K::Unrepresentable => (
             Exit::Difference,
-            "UNREPRESENTABLE",
-            Some("nothing was written; restore into a deployment whose backend can hold what the message names"),
+            "nothing was written; restore into a deployment whose backend can hold what the message names",
         ),
-        K::Timeout => (
-            Exit::Failed,
-            "TIMEOUT",
-            Some("run the same command again when the database is less busy, or raise --lock-timeout"),
-        ),
-        K::Unsupported => (Exit::Usage, "UNSUPPORTED", None),
-        K::Internal => (Exit::Failed, "DATABASE_ERROR", None),
+        K::Timeout => {
+            (Exit::Failed, "run the same command again when the database is less busy, or raise --lock-timeout")
+        }
+        K::Unsupported => (Exit::Usage, ""),
+        K::Internal => (Exit::Failed, ""),
     };
-    Failure { exit, code, message: error.to_string(), hint: hint.map(str::to_owned) }
+    failure(exit, backend_code(error.kind()), error, Some(hint).filter(|hint| !hint.is_empty()))
 }
 
 fn of_store(error: &store::Error) -> Failure {
     use store::ErrorKind as K;
-    let (exit, code, hint) = match error.kind {
-        K::Config => {
-            (Exit::Usage, "STORE_CONFIG_INVALID", Some("`extenddb-admin store list` shows the stores there are"))
+    let (exit, hint) = match error.kind {
+        K::Config => (Exit::Usage, "`extenddb-admin store list` shows the stores there are"),
+        K::NotFound => (Exit::NotFound, ""),
+        K::PermissionDenied => {
+            (Exit::Failed, "links inside a store are never followed; `extenddb-admin store check` lists them")
         }
-        K::NotFound => (Exit::NotFound, "OBJECT_NOT_FOUND", None),
-        K::PermissionDenied => (
-            Exit::Failed,
-            "STORE_PERMISSION_DENIED",
-            Some("links inside a store are never followed; `extenddb-admin store check` lists them"),
-        ),
-        K::InvalidKey => (Exit::Usage, "STORE_KEY_INVALID", None),
-        K::NotEmpty => (
-            Exit::Conflict,
-            "STORE_NOT_EMPTY",
-            Some("if it is a backup store, `extenddb-admin store adopt` gives it an identity"),
-        ),
+        K::InvalidKey => (Exit::Usage, ""),
+        K::NotEmpty => {
+            (Exit::Conflict, "if it is a backup store, `extenddb-admin store adopt` gives it an identity")
+        }
         K::BadIdentity => (
             Exit::Failed,
-            "STORE_IDENTITY_INVALID",
-            Some("nothing is written to a store whose extenddb-store.json cannot be read; put the right file back"),
+            "nothing is written to a store whose extenddb-store.json cannot be read: put the right file back",
         ),
-        K::Io => (Exit::Failed, "STORE_IO", Some("check the path and its free space, then run the same command again")),
-        K::Transport => (
-            Exit::Failed,
-            "STORE_UNAVAILABLE",
-            Some("check that the store can be reached from here, then run the same command again"),
-        ),
+        K::Io => (Exit::Failed, "check the path and its free space, then run the same command again"),
+        K::Transport => {
+            (Exit::Failed, "check that the store can be reached from here, then run the same command again")
+        }
     };
-    Failure { exit, code, message: error.to_string(), hint: hint.map(str::to_owned) }
+    failure(exit, store_code(error.kind), error, Some(hint).filter(|hint| !hint.is_empty()))
 }
 
 fn of_archive(error: &archive::Error) -> Failure {
     use archive::Error as E;
-    let text = error.to_string();
     match error {
         E::Store(e) => of_store(e),
-        E::Refused(_) => Failure::new(Exit::Difference, "BACKUP_REFUSED", text)
-            .hint("`extenddb-admin backup verify --deep ID` lists everything that is wrong with it"),
-        E::Item(_) => Failure::new(Exit::Failed, "ITEM_INVALID", text)
-            .hint("the item breaks DynamoDB's own rules: correct or remove it in the source table"),
-        E::Spool { .. } => Failure::new(Exit::Failed, "SPOOL", text)
-            .hint("set backup.spool_path to a directory with more room, then run the same command again"),
-        E::Stopped => Failure::new(Exit::Interrupted, "INTERRUPTED", text),
+        E::Refused(_) => failure(
+            Exit::Difference,
+            "BACKUP_REFUSED",
+            error,
+            Some("`extenddb-admin backup verify --deep ID` lists everything that is wrong with it"),
+        ),
+        E::Item(_) => failure(
+            Exit::Failed,
+            "ITEM_INVALID",
+            error,
+            Some("the item breaks DynamoDB's own rules: correct or remove it in the source table"),
+        ),
+        E::Spool { .. } => failure(
+            Exit::Failed,
+            "SPOOL",
+            error,
+            Some("set backup.spool_path to a directory with more room, then run the same command again"),
+        ),
+        E::Stopped => failure(Exit::Interrupted, "INTERRUPTED", error, None),
     }
 }
 

@@ -35,7 +35,7 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 
-pub use context::{Access, Context, NamedStore};
+pub use context::{Access, Context};
 pub use exit::{Exit, Failure};
 
 use crate::domain::quantity::parse_duration;
@@ -92,10 +92,10 @@ pub struct Globals {
     #[arg(long, global = true, value_name = "FILE", help_heading = DEPLOYMENT)]
     pub server_config: Option<PathBuf>,
     /// Use this deployment of the configuration file
-    #[arg(long, global = true, value_name = "NAME", env = "EXTENDDB_ADMIN_DEPLOYMENT", help_heading = DEPLOYMENT)]
+    #[arg(long, global = true, value_name = "NAME", env = "EXTENDDB_ADMIN_DEPLOYMENT", hide_env_values = true, help_heading = DEPLOYMENT)]
     pub deployment: Option<String>,
     /// Read this configuration file
-    #[arg(long, global = true, value_name = "FILE", env = crate::config::CONFIG_VARIABLE, help_heading = DEPLOYMENT)]
+    #[arg(long, global = true, value_name = "FILE", env = crate::config::CONFIG_VARIABLE, hide_env_values = true, help_heading = DEPLOYMENT)]
     pub config: Option<PathBuf>,
     /// Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX
     #[arg(long, global = true, value_name = "STORE", help_heading = DEPLOYMENT)]
@@ -206,9 +206,10 @@ async fn supervise(command: Command, ctx: &Context) -> anyhow::Result<Exit> {
 /// Prints a usage error, help or the version. `-o json` is looked for by hand, as parsing failed.
 fn usage(error: &clap::Error, args: &[OsString]) -> Exit {
     if !error.use_stderr() {
-        // A reader who went away is no error.
-        let _ = error.print();
-        return Exit::Done;
+        return match error.print() {
+            Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Exit::Failed,
+            _ => Exit::Done,
+        };
     }
     if !wants_json(args) {
         let _ = error.print();

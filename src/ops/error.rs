@@ -89,7 +89,9 @@ impl Error {
     }
 }
 
-fn backend_code(kind: backend::ErrorKind) -> &'static str {
+/// Stable upper-case word of a database error.
+#[must_use]
+pub fn backend_code(kind: backend::ErrorKind) -> &'static str {
     use backend::ErrorKind as K;
     match kind {
         K::Config => "CONFIG",
@@ -109,7 +111,9 @@ fn backend_code(kind: backend::ErrorKind) -> &'static str {
     }
 }
 
-fn store_code(kind: store::ErrorKind) -> &'static str {
+/// Stable upper-case word of a store error.
+#[must_use]
+pub fn store_code(kind: store::ErrorKind) -> &'static str {
     use store::ErrorKind as K;
     match kind {
         K::Config => "STORE_CONFIG",

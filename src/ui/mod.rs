@@ -78,6 +78,11 @@ pub struct ErrorView<'a> {
     pub warnings: &'a [String],
 }
 
+#[derive(Serialize)]
+struct Wrapped<'a> {
+    error: ErrorView<'a>,
+}
+
 /// Most warnings kept for the end; the rest is counted.
 const WARNINGS_KEPT: usize = 100;
 
@@ -189,15 +194,13 @@ impl Ui {
         if self.err.json {
             let held = self.err.take();
             let view = ErrorView { code, message: &message, hint: hint.as_deref(), warnings: &held };
-            self.err.line(&serde_json::json!({ "error": view }).to_string());
+            let object = serde_json::to_string(&Wrapped { error: view });
+            self.err.line(&object.expect("an error view is plain text"));
             return;
         }
         self.err.line(&format!("{} {message}", self.err.paint("error:", "1;31")));
         if let Some(hint) = hint {
             self.err.line(&format!("{} {hint}", self.err.paint("hint:", "1;36")));
-        }
-        if self.options.format == Format::Table {
-            self.err.line(&self.err.paint(&format!("({code})"), "2"));
         }
     }
 

@@ -169,10 +169,9 @@ fn of_backend(error: &backend::Error) -> Failure {
     use backend::ErrorKind as K;
     let (exit, hint) = match error.kind() {
         K::Config => (Exit::Usage, CONFIG_SHOW),
-        K::Unavailable => (
-            Exit::Failed,
-            "check that the database runs and can be reached from here, then run the same command again",
-        ),
+        K::Unavailable => {
+            (Exit::Failed, "check that the database runs and can be reached from here, then run the same command again")
+        }
         K::PermissionDenied => {
             (Exit::Failed, "use the role that the server connects with, or grant what the message names")
         }
@@ -210,9 +209,7 @@ fn of_store(error: &store::Error) -> Failure {
             (Exit::Failed, "links inside a store are never followed; `extenddb-admin store check` lists them")
         }
         K::InvalidKey => (Exit::Usage, ""),
-        K::NotEmpty => {
-            (Exit::Conflict, "if it is a backup store, `extenddb-admin store adopt` gives it an identity")
-        }
+        K::NotEmpty => (Exit::Conflict, "if it is a backup store, `extenddb-admin store adopt` gives it an identity"),
         K::BadIdentity => (
             Exit::Failed,
             "nothing is written to a store whose extenddb-store.json cannot be read: put the right file back",

@@ -1,1 +1,445 @@
-//! (to be written)
+//! Numbers: validation, normalized decimal text, and the SQLite number-key text.
+//!
+//! Sources: backup format, section 7 (limits and normalized text); SQLite data layout, section 4
+//! (number-key text, whose byte order is the numeric order).
+
+/// Most significant digits of a number.
+pub const MAX_DIGITS: usize = 38;
+
+/// Largest decimal exponent `E` of `0.d1…dk × 10^E`: magnitudes stay below 1E126.
+const MAX_E: i64 = 126;
+/// Smallest `E`: magnitudes from 1E-130.
+const MIN_E: i64 = -129;
+/// Added to `E` in number-key text, so that it stays positive.
+const BIAS: i64 = 100_000;
+
+/// Why a text is not a number that ExtendDB holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NumberError {
+    /// Not of the form of a number.
+    #[error("not a number")]
+    Form,
+    /// The exponent does not fit in 32 bits.
+    #[error("exponent out of range")]
+    Exponent,
+    /// More than 38 significant digits.
+    #[error("more than 38 significant digits")]
+    Digits,
+    /// Magnitude of 1E126 or above.
+    #[error("magnitude above 9.99…E+125")]
+    TooLarge,
+    /// Magnitude below 1E-130.
+    #[error("magnitude below 1E-130")]
+    TooSmall,
+}
+
+/// A number taken apart: `± 0.d1…dk × 10^E` with `d1` and `dk` not zero; zero has no digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Decimal {
+    negative: bool,
+    len: u8,
+    /// ASCII digits.
+    digits: [u8; MAX_DIGITS],
+    e: i64,
+}
+
+impl Decimal {
+    /// Parses: optional sign, digits with at most one point and at least one digit, optional exponent.
+    ///
+    /// # Errors
+    /// See [`NumberError`].
+    pub fn parse(text: &[u8]) -> Result<Self, NumberError> {
+        let (negative, rest) = match text.first() {
+            Some(b'-') => (true, &text[1..]),
+            Some(b'+') => (false, &text[1..]),
+            _ => (false, text),
+        };
+        let mut out = Self { negative, len: 0, digits: [b'0'; MAX_DIGITS], e: 0 };
+        let (mantissa, exponent) = match rest.iter().position(|b| matches!(b, b'e' | b'E')) {
+            Some(at) => (&rest[..at], parse_exponent(&rest[at + 1..])?),
+            None => (rest, 0),
+        };
+        let mut any = false;
+        let mut point: Option<i64> = None;
+        // Digits before the point, counted from the first that is not zero; negative for zeros after it.
+        let mut significant = 0usize;
+        let mut pending_zeros = 0usize;
+        let mut whole = 0i64;
+        let mut leading_fraction_zeros = 0i64;
+        for &b in mantissa {
+            match b {
+                b'0'..=b'9' => {
+                    any = true;
+                    if b == b'0' && significant == 0 {
+                        if point.is_some() {
+                            leading_fraction_zeros += 1;
+                        }
+                        continue;
+                    }
+                    if point.is_none() {
+                        whole += 1;
+                    }
+                    if b == b'0' {
+                        pending_zeros += 1;
+                        significant += 1;
+                        continue;
+                    }
+                    significant += 1;
+                    let at = usize::from(out.len) + pending_zeros;
+                    if at >= MAX_DIGITS {
+                        // Remember that there are too many; the form must still be checked to its end.
+                        out.len = u8::MAX;
+                        pending_zeros = 0;
+                        continue;
+                    }
+                    out.digits[at] = b;
+                    out.len = u8::try_from(at + 1).expect("at most 38");
+                    pending_zeros = 0;
+                }
+                b'.' if point.is_none() => point = Some(whole),
+                _ => return Err(NumberError::Form),
+            }
+        }
+        if !any {
+            return Err(NumberError::Form);
+        }
+        if out.len == 0 {
+            return Ok(Self { negative: false, e: 0, ..out });
+        }
+        out.e = if whole > 0 { whole } else { -leading_fraction_zeros } + exponent;
+        if out.len == u8::MAX {
+            return Err(NumberError::Digits);
+        }
+        out.check_magnitude()
+    }
+
+    fn check_magnitude(self) -> Result<Self, NumberError> {
+        if self.e > MAX_E {
+            return Err(NumberError::TooLarge);
+        }
+        if self.e < MIN_E {
+            return Err(NumberError::TooSmall);
+        }
+        Ok(self)
+    }
+
+    fn digits(&self) -> &[u8] {
+        &self.digits[..usize::from(self.len)]
+    }
+
+    /// Whether it is zero.
+    #[must_use]
+    pub fn is_zero(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Number of significant digits; zero has none.
+    #[must_use]
+    pub fn significant_digits(&self) -> u32 {
+        u32::from(self.len)
+    }
+
+    /// Appends the normalized decimal text: no exponent, no superfluous zeros, no sign on zero.
+    pub fn write_normalized(&self, out: &mut Vec<u8>) {
+        let digits = self.digits();
+        if digits.is_empty() {
+            out.push(b'0');
+            return;
+        }
+        if self.negative {
+            out.push(b'-');
+        }
+        let len = i64::from(self.len);
+        let zeros = |count: i64| std::iter::repeat_n(b'0', usize::try_from(count).unwrap_or(0));
+        if self.e <= 0 {
+            out.extend_from_slice(b"0.");
+            out.extend(zeros(-self.e));
+            out.extend_from_slice(digits);
+        } else if self.e >= len {
+            out.extend_from_slice(digits);
+            out.extend(zeros(self.e - len));
+        } else {
+            let (whole, fraction) = digits.split_at(usize::try_from(self.e).unwrap_or(0));
+            out.extend_from_slice(whole);
+            out.push(b'.');
+            out.extend_from_slice(fraction);
+        }
+    }
+
+    /// The SQLite number-key text, whose byte order is the numeric order.
+    #[must_use]
+    pub fn number_key(&self) -> String {
+        if self.is_zero() {
+            return "1".to_owned();
+        }
+        let mut out = String::with_capacity(8 + usize::from(self.len));
+        let digits = self.digits().iter();
+        if self.negative {
+            out.push_str(&format!("0{:06}", BIAS - self.e));
+            out.extend(digits.map(|d| char::from(b'9' - (d - b'0'))));
+            out.push(':');
+        } else {
+            out.push_str(&format!("2{:06}", BIAS + self.e));
+            out.extend(digits.map(|&d| char::from(d)));
+        }
+        out
+    }
+
+    /// Reads number-key text back.
+    ///
+    /// # Errors
+    /// A text that [`Decimal::number_key`] does not write is damage.
+    pub fn from_number_key(text: &str) -> Result<Self, String> {
+        let damage = || format!("{text:?} is not number-key text");
+        let zero = Self { negative: false, len: 0, digits: [b'0'; MAX_DIGITS], e: 0 };
+        if text == "1" {
+            return Ok(zero);
+        }
+        let bytes = text.as_bytes();
+        if bytes.len() < 8 || !bytes[1..7].iter().all(u8::is_ascii_digit) {
+            return Err(damage());
+        }
+        let biased: i64 = text[1..7].parse().map_err(|_| damage())?;
+        let (negative, e, body) = match bytes[0] {
+            b'2' => (false, biased - BIAS, &bytes[7..]),
+            b'0' => (true, BIAS - biased, bytes[7..].strip_suffix(b":").ok_or_else(damage)?),
+            _ => return Err(damage()),
+        };
+        if body.is_empty() || body.len() > MAX_DIGITS || !body.iter().all(u8::is_ascii_digit) {
+            return Err(damage());
+        }
+        let mut out = Self { negative, len: u8::try_from(body.len()).map_err(|_| damage())?, e, ..zero };
+        for (to, &from) in out.digits.iter_mut().zip(body) {
+            *to = if negative { b'9' - (from - b'0') } else { from };
+        }
+        if out.digits().first() == Some(&b'0') || out.digits().last() == Some(&b'0') {
+            return Err(damage());
+        }
+        out.check_magnitude().map_err(|_| damage())
+    }
+}
+
+impl std::fmt::Display for Decimal {
+    /// Normalized decimal text.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut out = Vec::with_capacity(40);
+        self.write_normalized(&mut out);
+        f.write_str(std::str::from_utf8(&out).expect("digits, point and sign are ASCII"))
+    }
+}
+
+fn parse_exponent(text: &[u8]) -> Result<i64, NumberError> {
+    let (negative, digits) = match text.first() {
+        Some(b'-') => (true, &text[1..]),
+        Some(b'+') => (false, &text[1..]),
+        _ => (false, text),
+    };
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return Err(NumberError::Form);
+    }
+    let mut value = 0i64;
+    for &b in digits {
+        value = (value * 10 + i64::from(b - b'0')).min(1 << 40);
+    }
+    if value > i64::from(i32::MAX) {
+        return Err(NumberError::Exponent);
+    }
+    Ok(if negative { -value } else { value })
+}
+
+/// Whether a text is certainly normalized already and within all limits: the common case, in one look.
+/// `false` says nothing. The text ends where the slice ends.
+#[must_use]
+pub fn is_plainly_normalized(text: &[u8]) -> bool {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    if digits.is_empty() || digits.len() > MAX_DIGITS {
+        return false;
+    }
+    if digits[0] == b'0' {
+        // "0" itself; "0.5" goes the long way unless it ends in a digit that is not zero.
+        return if digits.len() == 1 { text.len() == 1 } else { digits[1] == b'.' && is_fraction(&digits[2..]) };
+    }
+    let whole = digits.iter().take_while(|b| b.is_ascii_digit()).count();
+    match digits.get(whole) {
+        None => whole > 0,
+        Some(b'.') => whole > 0 && is_fraction(&digits[whole + 1..]),
+        Some(_) => false,
+    }
+}
+
+fn is_fraction(text: &[u8]) -> bool {
+    text.iter().all(u8::is_ascii_digit) && text.last().is_some_and(|&b| b != b'0')
+}
+
+/// Appends the normalized text of a number.
+///
+/// # Errors
+/// See [`NumberError`].
+pub fn normalize_into(text: &[u8], out: &mut Vec<u8>) -> Result<(), NumberError> {
+    if is_plainly_normalized(text) {
+        out.extend_from_slice(text);
+    } else {
+        Decimal::parse(text)?.write_normalized(out);
+    }
+    Ok(())
+}
+
+/// The normalized text of a number.
+///
+/// # Errors
+/// See [`NumberError`].
+pub fn normalize(text: &str) -> Result<String, NumberError> {
+    Decimal::parse(text.as_bytes()).map(|d| d.to_string())
+}
+
+/// Number-key text of a number.
+///
+/// # Errors
+/// See [`NumberError`].
+pub fn encode_number_key(text: &str) -> Result<String, NumberError> {
+    Decimal::parse(text.as_bytes()).map(|d| d.number_key())
+}
+
+/// Normalized text of a number-key text.
+///
+/// # Errors
+/// Says that the text is damaged.
+pub fn decode_number_key(key: &str) -> Result<String, String> {
+    Decimal::from_number_key(key).map(|d| d.to_string())
+}
+
+/// Bytes that a number takes by DynamoDB's counting, from its normalized text.
+#[must_use]
+pub fn size_bytes(normalized: &[u8]) -> u64 {
+    let negative = normalized.first() == Some(&b'-');
+    let digits = normalized.iter().filter(|b| b.is_ascii_digit());
+    let mut significant = 0u64;
+    let mut pending = 0u64;
+    for &b in digits {
+        match b {
+            b'0' if significant == 0 => {}
+            b'0' => pending += 1,
+            _ => {
+                significant += pending + 1;
+                pending = 0;
+            }
+        }
+    }
+    if significant == 0 { 1 } else { (significant.div_ceil(2) + 1 + u64::from(negative)).min(21) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const KNOWN: &str = include_str!("../../tests/data/number-keys.txt");
+
+    fn known() -> impl Iterator<Item = (&'static str, &'static str)> {
+        KNOWN.lines().filter(|l| !l.starts_with('#')).map(|l| l.split_once(' ').expect("two columns"))
+    }
+
+    #[test]
+    fn every_known_number_key_is_written_and_read() {
+        assert!(known().count() > 40);
+        for (number, key) in known() {
+            assert_eq!(encode_number_key(number).as_deref(), Ok(key), "{number}");
+            assert_eq!(decode_number_key(key).expect(key), normalize(number).expect(number));
+        }
+    }
+
+    #[test]
+    fn numbers_are_normalized() {
+        for (from, to) in [
+            ("1E2", "100"),
+            ("5.0", "5"),
+            ("-0.50", "-0.5"),
+            ("1E-3", "0.001"),
+            ("-0", "0"),
+            ("0e5", "0"),
+            ("+007.10", "7.1"),
+            (".5", "0.5"),
+            ("5.", "5"),
+            ("100.00e-2", "1"),
+            ("10203", "10203"),
+            ("0.00102e4", "10.2"),
+            ("000", "0"),
+            ("1e0000000000003", "1000"),
+        ] {
+            assert_eq!(normalize(from).as_deref(), Ok(to), "{from}");
+        }
+        for bad in ["", "-", ".", "+.", "e5", "1e", "1e+", "1.2.3", " 1", "1 ", "1_0", "0x1", "NaN", "١", "--1", "1e5.0"] {
+            assert_eq!(normalize(bad), Err(NumberError::Form), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn limits_are_exact() {
+        let ones = "1".repeat(38);
+        assert_eq!(normalize(&ones).as_deref(), Ok(ones.as_str()));
+        assert_eq!(normalize(&format!("{ones}1")), Err(NumberError::Digits));
+        assert!(normalize(&format!("000{ones}.000")).is_ok());
+        assert!(normalize(&format!("{ones}000")).is_ok());
+        assert_eq!(normalize(&format!("1{}1", "0".repeat(37))), Err(NumberError::Digits));
+        assert!(normalize("9.9999999999999999999999999999999999999E+125").is_ok());
+        assert_eq!(normalize("1E126"), Err(NumberError::TooLarge));
+        assert!(normalize("1E-130").is_ok());
+        assert_eq!(normalize("9.9E-131"), Err(NumberError::TooSmall));
+        assert_eq!(normalize("1e2147483648"), Err(NumberError::Exponent));
+        assert_eq!(normalize("0e2147483647").as_deref(), Ok("0"));
+    }
+
+    #[test]
+    fn damaged_number_keys_are_refused() {
+        for bad in ["", "0", "2", "11", "2100001", "21000010", "210000110", "00999998", "00999989:", "300000011", "2999999911", "2１00001"] {
+            assert!(decode_number_key(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    fn numbers() -> impl Strategy<Value = String> {
+        (any::<bool>(), "[0-9]{1,20}", "[0-9]{0,18}", -130i32..100).prop_map(|(neg, whole, frac, exp)| {
+            let sign = if neg { "-" } else { "" };
+            format!("{sign}{whole}.{frac}E{exp}")
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn normalizing_twice_is_normalizing_once(text in numbers()) {
+            if let Ok(once) = normalize(&text) {
+                prop_assert_eq!(normalize(&once), Ok(once.clone()));
+                let mut fast = Vec::new();
+                normalize_into(once.as_bytes(), &mut fast).expect("valid");
+                prop_assert_eq!(fast, once.into_bytes());
+            }
+        }
+
+        #[test]
+        fn what_looks_normalized_is(text in "-?[0-9.]{1,40}") {
+            if is_plainly_normalized(text.as_bytes()) {
+                prop_assert_eq!(normalize(&text), Ok(text.clone()));
+            }
+        }
+
+        #[test]
+        fn order_of_number_keys_is_numeric_order(a in -1_000_000_000i64..1_000_000_000, b in -1_000_000_000i64..1_000_000_000, e in 0usize..7) {
+            // The same shift of the point keeps the order of the integers.
+            let shift = |n: i64| format!("{n}E-{e}");
+            let (ka, kb) = (encode_number_key(&shift(a)).expect("valid"), encode_number_key(&shift(b)).expect("valid"));
+            prop_assert_eq!(a.cmp(&b), ka.cmp(&kb));
+        }
+
+        #[test]
+        fn number_keys_round_trip(text in numbers()) {
+            if let Ok(key) = encode_number_key(&text) {
+                prop_assert_eq!(decode_number_key(&key).expect("just written"), normalize(&text).expect("valid"));
+            }
+        }
+
+        #[test]
+        fn no_text_makes_it_panic(text in "\\PC{0,50}") {
+            let _ = normalize(&text);
+            let _ = decode_number_key(&text);
+        }
+    }
+}

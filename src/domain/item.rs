@@ -178,11 +178,7 @@ impl<'p> Item<'p> {
 
     fn is_named(&self, entry: &Entry, name: &str) -> bool {
         let content = &self.canonical[entry.name.0..entry.name.1];
-        if entry.name_escaped {
-            scan::Unescaped::new(content).eq(name.bytes())
-        } else {
-            content == name.as_bytes()
-        }
+        if entry.name_escaped { scan::Unescaped::new(content).eq(name.bytes()) } else { content == name.as_bytes() }
     }
 
     fn value_of(&self, entry: &Entry) -> AttrValue<'p> {

@@ -138,7 +138,9 @@ impl<'a> Parser<'a> {
     fn line_object(&mut self) -> Pass<()> {
         self.drop_blanks();
         if self.peek() != b'{' {
-            return if self.pos == self.text.len() { syntax("the line is blank") } else {
+            return if self.pos == self.text.len() {
+                syntax("the line is blank")
+            } else {
                 self.skip_value()?;
                 self.end_of_text()?;
                 line("the line is not an object")
@@ -691,7 +693,10 @@ impl<'a> Parser<'a> {
                 }
                 self.binary()
             }
-            AttrType::Bool => self.literal(b"true").or_else(|| self.literal(b"false")).map_or_else(|| line("BOOL is not a boolean"), |()| Ok(1)),
+            AttrType::Bool => self
+                .literal(b"true")
+                .or_else(|| self.literal(b"false"))
+                .map_or_else(|| line("BOOL is not a boolean"), |()| Ok(1)),
             AttrType::Null => self.literal(b"true").map_or_else(|| line("NULL is not true"), |()| Ok(1)),
             AttrType::Ss => self.set(SetKind::Strings),
             AttrType::Ns => self.set(SetKind::Numbers),
@@ -714,7 +719,8 @@ impl<'a> Parser<'a> {
     fn number(&mut self) -> Pass<(usize, u64)> {
         let start = self.pos + 1;
         let rest = &self.text[start..];
-        let len = rest.iter().take(number::MAX_DIGITS + 2).take_while(|b| matches!(b, b'0'..=b'9' | b'.' | b'-')).count();
+        let len =
+            rest.iter().take(number::MAX_DIGITS + 2).take_while(|b| matches!(b, b'0'..=b'9' | b'.' | b'-')).count();
         let content = &rest[..len];
         if rest.get(len) == Some(&b'"') && number::is_plainly_normalized(content) {
             self.pos = start + len + 1;

@@ -22,10 +22,9 @@ pub(super) fn find_special(text: &[u8], from: usize) -> usize {
         let quote = word ^ (ONES * u64::from(b'"'));
         let backslash = word ^ (ONES * u64::from(b'\\'));
         // The lowest set bit is exact: a borrow only spoils bytes above the first hit.
-        let hits = ((control & !word)
-            | (quote.wrapping_sub(ONES) & !quote)
-            | (backslash.wrapping_sub(ONES) & !backslash))
-            & HIGHS;
+        let hits =
+            ((control & !word) | (quote.wrapping_sub(ONES) & !quote) | (backslash.wrapping_sub(ONES) & !backslash))
+                & HIGHS;
         if hits != 0 {
             return at + (hits.trailing_zeros() / 8) as usize;
         }

@@ -27,7 +27,10 @@ fn names_sets_and_numbers_are_put_in_canonical_form() {
             r#"{"z":{"M":{"x":{"B":""},"y":{"L":[{"NULL":true},{"BOOL":false}]}}}}"#,
         ),
         (r#"{"a":{"L":[]},"b":{"M":{}},"":{"S":""}}"#, r#"{"":{"S":""},"a":{"L":[]},"b":{"M":{}}}"#),
-        (r#"{"a":{"S":"\/\u0041\u00e9\ud83d\ude00\u0009\u001F\u007f\"\\"}}"#, "{\"a\":{\"S\":\"/Aé😀\\t\\u001f\u{7f}\\\"\\\\\"}}"),
+        (
+            r#"{"a":{"S":"\/\u0041\u00e9\ud83d\ude00\u0009\u001F\u007f\"\\"}}"#,
+            "{\"a\":{\"S\":\"/Aé😀\\t\\u001f\u{7f}\\\"\\\\\"}}",
+        ),
         ("{}", "{}"),
         (r#"{"a":{"\u0053":"spelled"}}"#, r#"{"a":{"S":"spelled"}}"#.replace('S', "\u{53}").as_str()),
     ] {
@@ -43,7 +46,10 @@ fn names_sets_and_numbers_are_put_in_canonical_form() {
 fn names_are_ordered_by_what_they_stand_for() {
     // U+000A is written with a backslash, which lies after 'B'.
     assert_eq!(canonical(r#"{"aB":{"S":"2"},"a\n":{"S":"1"}}"#), r#"{"a\n":{"S":"1"},"aB":{"S":"2"}}"#);
-    assert_eq!(canonical("{\"\u{ffff}\":{\"S\":\"\"},\"\u{10000}\":{\"S\":\"\"},\"é\":{\"S\":\"\"}}"), "{\"é\":{\"S\":\"\"},\"\u{ffff}\":{\"S\":\"\"},\"\u{10000}\":{\"S\":\"\"}}");
+    assert_eq!(
+        canonical("{\"\u{ffff}\":{\"S\":\"\"},\"\u{10000}\":{\"S\":\"\"},\"é\":{\"S\":\"\"}}"),
+        "{\"é\":{\"S\":\"\"},\"\u{ffff}\":{\"S\":\"\"},\"\u{10000}\":{\"S\":\"\"}}"
+    );
 }
 
 #[test]
@@ -114,7 +120,19 @@ fn a_line_is_one_object_with_one_item() {
     assert!(item.flags().extra_line_member);
     assert!(!item.flags().has_nul);
     assert!(!parser.parse_line(br#"{"Item":{}}"#).expect("good").flags().extra_line_member);
-    for bad in ["", " ", "{}", r#"{"item":{}}"#, r#"{"Item":{},"Item":{}}"#, r#"{"Item":{}} x"#, r#"{"Item":1}"#, "[]", r#"{"Item":{},"x":1e}"#, r#"{"Item":{},"x":"\ud800"}"#, "\u{feff}{\"Item\":{}}"] {
+    for bad in [
+        "",
+        " ",
+        "{}",
+        r#"{"item":{}}"#,
+        r#"{"Item":{},"Item":{}}"#,
+        r#"{"Item":{}} x"#,
+        r#"{"Item":1}"#,
+        "[]",
+        r#"{"Item":{},"x":1e}"#,
+        r#"{"Item":{},"x":"\ud800"}"#,
+        "\u{feff}{\"Item\":{}}",
+    ] {
         assert!(matches!(parser.parse_line(bad.as_bytes()), Err(ItemError::Malformed(_))), "{bad}");
     }
     assert!(parser.parse_line(b"{\"Item\":{\"a\":{\"S\":\"\xff\"}}}").is_err());
@@ -123,7 +141,8 @@ fn a_line_is_one_object_with_one_item() {
 #[test]
 fn nesting_ends_at_127_levels_of_json() {
     // The line, the item and each list with its value object.
-    let nested = |levels: usize| format!("{{\"a\":{}{{\"S\":\"\"}}{}}}", "{\"L\":[".repeat(levels), "]}".repeat(levels));
+    let nested =
+        |levels: usize| format!("{{\"a\":{}{{\"S\":\"\"}}{}}}", "{\"L\":[".repeat(levels), "]}".repeat(levels));
     assert_eq!(verdict(&nested(62)), "good");
     assert_eq!(verdict(&nested(63)), "malformed");
     assert!(ItemParser::new().parse(nested(62).as_bytes(), ControlChars::Plain).is_ok());
@@ -139,7 +158,10 @@ fn control_characters_are_decoded_leniently_and_encoded_back() {
     let mut parser = ItemParser::new();
     let stored = r#"{"k\u0001\u0001": {"S": "a\u0001\u0002b\u0001c\u0001\u0001\u0002"}}"#;
     let item = parser.parse(stored.as_bytes(), ControlChars::Escaped).expect("good");
-    assert_eq!(std::str::from_utf8(item.canonical()).expect("UTF-8"), r#"{"k\u0000":{"S":"a\u0001b\u0001c\u0000\u0002"}}"#);
+    assert_eq!(
+        std::str::from_utf8(item.canonical()).expect("UTF-8"),
+        r#"{"k\u0000":{"S":"a\u0001b\u0001c\u0000\u0002"}}"#
+    );
     assert!(item.flags().has_nul && item.flags().has_u0001);
     assert_eq!(item.flags().size_bytes, 2 + 7);
     assert_eq!(item.attr("k\0").and_then(|a| a.text()).as_deref(), Some("a\u{1}b\u{1}c\0\u{2}"));

@@ -6,6 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::item::AttrType;
+
 /// Whether a key element partitions or sorts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
@@ -35,6 +37,16 @@ impl ScalarType {
             Self::S => "S",
             Self::N => "N",
             Self::B => "B",
+        }
+    }
+
+    /// The same as a type of attribute values.
+    #[must_use]
+    pub fn attr_type(self) -> AttrType {
+        match self {
+            Self::S => AttrType::S,
+            Self::N => AttrType::N,
+            Self::B => AttrType::B,
         }
     }
 }

@@ -272,7 +272,11 @@ mod tests {
         ] {
             assert_eq!(key(&spec(&types, &[]), item, ControlChars::Plain).expect("good").pk, pk);
         }
-        let one = key(&spec(&[("a", S)], &[("n", N), ("b", B)]), r#"{"a":{"S":"abc"},"b":{"B":"AAEC"},"n":{"N":"-0.50"}}"#, ControlChars::Plain);
+        let one = key(
+            &spec(&[("a", S)], &[("n", N), ("b", B)]),
+            r#"{"a":{"S":"abc"},"b":{"B":"AAEC"},"n":{"N":"-0.50"}}"#,
+            ControlChars::Plain,
+        );
         let one = one.expect("good");
         assert_eq!(one.pk, "abc");
         assert_eq!(one.sort, [SortValue::N("-0.5".into()), SortValue::B(vec![0, 1, 2])]);
@@ -300,7 +304,10 @@ mod tests {
         assert!(matches!(refused(&item(&long(2049), &bin(1))), KeyError::TooLong { bytes: 2049, limit: 2048, .. }));
         assert!(matches!(refused(&item(&long(1), &bin(342))), KeyError::TooLong { bytes: 1026, limit: 1024, .. }));
         assert!(matches!(refused(&item(r#"{"S":""}"#, &bin(1))), KeyError::Empty { .. }));
-        assert!(matches!(refused(&item(r#"{"N":"1"}"#, &bin(1))), KeyError::WrongType { expected: "S", found: "N", .. }));
+        assert!(matches!(
+            refused(&item(r#"{"N":"1"}"#, &bin(1))),
+            KeyError::WrongType { expected: "S", found: "N", .. }
+        ));
         assert!(matches!(refused(r#"{"h":{"S":"x"}}"#), KeyError::Missing { .. }));
         let _ = N;
     }

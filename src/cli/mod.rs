@@ -26,6 +26,7 @@
 
 pub mod context;
 pub mod exit;
+mod job;
 mod table;
 
 use std::ffi::OsString;
@@ -118,6 +119,9 @@ impl Globals {
 /// What to do.
 #[derive(Subcommand)]
 pub enum Command {
+    /// List and show recorded jobs
+    #[command(subcommand)]
+    Job(job::Command),
     /// List, describe and digest tables
     #[command(subcommand)]
     Table(table::Command),
@@ -125,6 +129,7 @@ pub enum Command {
 
 async fn dispatch(command: Command, ctx: &Context) -> anyhow::Result<Exit> {
     match command {
+        Command::Job(command) => job::run(command, ctx).await,
         Command::Table(command) => table::run(command, ctx).await,
     }
 }

@@ -8,6 +8,7 @@ pub mod cancel;
 pub mod clock;
 pub mod error;
 pub mod heart;
+pub mod job;
 pub mod observer;
 pub mod settings;
 pub mod table;

@@ -45,6 +45,7 @@ impl Sqlite {
         Ok(Self {
             options,
             path,
+            refusals: super::fence::Refusals::default(),
             capabilities: Capabilities {
                 shared_snapshot: true,
                 parallel_scan: false,

@@ -23,11 +23,22 @@ static HELD: LazyLock<Mutex<HashMap<PathBuf, Weak<FileLock>>>> = LazyLock::new(M
 /// Tries to lock a path this often when the file is removed between opening and locking it.
 const REOPEN_TRIES: u32 = 16;
 
-/// A held lock; dropping it (or the process) lets go.
+/// A held lock; dropping it (or the process) lets go. Of the server's lock the file stays behind; a file of
+/// ours is removed, and left only by a process that was killed.
 #[derive(Debug)]
 pub struct FileLock {
-    file: File,
-    path: PathBuf,
+    _file: File,
+    /// The file to remove, if it is one of ours.
+    remove: Option<PathBuf>,
+}
+
+impl Drop for FileLock {
+    fn drop(&mut self) {
+        // Removed while still locked, so that nobody can have taken the name in between.
+        if let Some(path) = &self.remove {
+            let _ = std::fs::remove_file(path);
+        }
+    }
 }
 
 /// A process that has the database open, or holds a lock.
@@ -59,6 +70,18 @@ impl std::fmt::Display for Holder {
 }
 
 impl FileLock {
+    /// Takes a lock whose file is ours, or says who holds it.
+    ///
+    /// # Errors
+    /// As [`FileLock::try_take`].
+    pub fn try_take_own(path: PathBuf) -> Result<Result<Self, Holder>> {
+        let mut taken = Self::try_take(&path)?;
+        if let Ok(lock) = &mut taken {
+            lock.remove = Some(path);
+        }
+        Ok(taken)
+    }
+
     /// Takes the lock, or says who holds it. The file is made with mode 0600 if it is missing.
     ///
     /// # Errors
@@ -92,7 +115,7 @@ impl FileLock {
             let ours = file.metadata().map_err(fail)?;
             match std::fs::metadata(path) {
                 Ok(there) if (there.dev(), there.ino()) == (ours.dev(), ours.ino()) => {
-                    return Ok(Ok(Self { file, path: path.to_owned() }));
+                    return Ok(Ok(Self { _file: file, remove: None }));
                 }
                 _ => {}
             }
@@ -100,13 +123,6 @@ impl FileLock {
         Err(Error::new(ErrorKind::Busy, operation, "the file is removed again and again")
             .with("path", path.display().to_string())
             .temporary())
-    }
-
-    /// Lets go and removes the file. Only for files of ours: the server's stays behind.
-    pub fn remove(self) {
-        // Removed while still locked, so that nobody can have taken the name in between.
-        let _ = std::fs::remove_file(&self.path);
-        drop(self.file);
     }
 }
 

@@ -1,9 +1,13 @@
 //! ExtendDB on SQLite: catalog and data in one file.
 
+mod admin;
+mod backup_rows;
 mod catalog;
+mod claim;
 mod connect;
 mod declaration;
 mod error;
+mod fence;
 mod introspect;
 mod jobs;
 mod ledger;
@@ -36,6 +40,7 @@ pub struct Sqlite {
     /// Canonical path of the file.
     path: PathBuf,
     capabilities: Capabilities,
+    refusals: fence::Refusals,
 }
 
 impl Backend for Sqlite {

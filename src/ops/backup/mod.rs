@@ -8,11 +8,14 @@
 
 pub mod claim;
 pub mod create;
+pub mod list;
 pub mod plan;
 pub mod rate;
 pub mod request;
+pub mod resolve;
 pub mod seal;
 pub mod stream;
 pub mod sweep;
+pub mod verify;
 
 pub use create::{CreateOptions, CreateReport, CreatedBackup, FailedTable, create};

@@ -290,10 +290,9 @@ fn merge(store: &str, row: &BackupRow, stored: Option<Entry>) -> Entry {
     entry.source = Source::Both;
     match (row.status, stored.status) {
         (BackupStatus::Available, EntryStatus::Available) => {
-            for (what, of_row, of_store) in [
-                ("items", row.item_count, stored.item_count),
-                ("bytes", row.size_bytes, stored.size_bytes),
-            ] {
+            for (what, of_row, of_store) in
+                [("items", row.item_count, stored.item_count), ("bytes", row.size_bytes, stored.size_bytes)]
+            {
                 if of_row.is_some() && of_row != of_store {
                     entry.disagreement.push(format!(
                         "the catalog says {} {what}, the commit record {}",

@@ -70,17 +70,27 @@ pub async fn resolve(places: Places<'_>, wanted: &str) -> Result<Resolved> {
     let mut keys: BTreeSet<FullKey> = BTreeSet::new();
     if is_arn {
         if let Some(found) = legacy.iter().find(|l| l.backup_arn == wanted) {
-            return Ok(Resolved { prefix: prefix_of_text(wanted), in_store: false, row: None, legacy: Some(found.clone()) });
+            return Ok(Resolved {
+                prefix: prefix_of_text(wanted),
+                in_store: false,
+                row: None,
+                legacy: Some(found.clone()),
+            });
         }
         let arn: BackupArn = wanted.parse().map_err(|e| Error::Usage(format!("{e}")))?;
         keys.insert((arn.account_id().into(), arn.table_name().into(), arn.backup_id().into()));
     } else {
-        keys.extend(rows.iter().filter(|r| r.key.backup_id == wanted).map(|r| {
-            (r.key.account_id.clone(), r.table_name.clone(), r.key.backup_id.clone())
-        }));
-        keys.extend(legacy.iter().filter(|l| id_of(&l.backup_arn) == Some(wanted)).map(|l| {
-            (l.account_id.clone(), l.table.table_name.clone(), wanted.to_owned())
-        }));
+        keys.extend(
+            rows.iter()
+                .filter(|r| r.key.backup_id == wanted)
+                .map(|r| (r.key.account_id.clone(), r.table_name.clone(), r.key.backup_id.clone())),
+        );
+        keys.extend(
+            legacy
+                .iter()
+                .filter(|l| id_of(&l.backup_arn) == Some(wanted))
+                .map(|l| (l.account_id.clone(), l.table.table_name.clone(), wanted.to_owned())),
+        );
         if let Some(store) = places.store {
             keys.extend(ids_in_store(&*store.store, places.account_id, wanted).await?);
         }
@@ -98,9 +108,9 @@ pub async fn resolve(places: Places<'_>, wanted: &str) -> Result<Resolved> {
     };
     let prefix = BackupPrefix::new(&account, &table, &id).ok();
     let row = rows.into_iter().find(|r| r.key.account_id == account && r.table_name == table && r.key.backup_id == id);
-    let legacy = legacy.into_iter().find(|l| {
-        l.account_id == account && l.table.table_name == table && id_of(&l.backup_arn) == Some(id.as_str())
-    });
+    let legacy = legacy
+        .into_iter()
+        .find(|l| l.account_id == account && l.table.table_name == table && id_of(&l.backup_arn) == Some(id.as_str()));
     let in_store = match (places.store, &prefix) {
         (Some(store), Some(prefix)) => has_objects(&*store.store, prefix).await?,
         _ => false,

@@ -2,6 +2,8 @@
 
 mod catalog;
 mod connect;
+mod copy;
+mod encoding;
 mod error;
 mod held;
 mod introspect;
@@ -15,6 +17,7 @@ mod names;
 mod operations;
 mod physical_names;
 mod reverse_index;
+mod scan;
 mod shape;
 mod snapshot;
 mod steps;

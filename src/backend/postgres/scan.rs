@@ -83,7 +83,8 @@ impl PgSnapshot {
     fn source(&self, key: &TableKey) -> Result<&Source> {
         let at = self.tables.iter().position(|t| t.key() == *key);
         at.and_then(|i| self.sources.get(i)).ok_or_else(|| {
-            Error::new(ErrorKind::Internal, SCAN, "the table is not part of this snapshot").with("table", &key.table_name)
+            Error::new(ErrorKind::Internal, SCAN, "the table is not part of this snapshot")
+                .with("table", &key.table_name)
         })
     }
 
@@ -166,7 +167,10 @@ impl Snapshot for PgSnapshot {
             Error::new(
                 ErrorKind::Unavailable,
                 OPERATION,
-                format!("the session that held the snapshot was lost, what was read cannot be trusted: {}", lost.message()),
+                format!(
+                    "the session that held the snapshot was lost, what was read cannot be trusted: {}",
+                    lost.message()
+                ),
             )
             .temporary()
         })?;
@@ -188,7 +192,8 @@ pub fn split(blocks: i64, parts: i64) -> Vec<ScanRange> {
 fn statement(source: &Source, range: &ScanRange) -> String {
     match source {
         Source::Table(physical) => {
-            let upper = if range.to == i64::MAX { String::new() } else { format!(" AND ctid < '({},0)'", range.to + 1) };
+            let upper =
+                if range.to == i64::MAX { String::new() } else { format!(" AND ctid < '({},0)'", range.to + 1) };
             format!(
                 "COPY (SELECT item_data FROM {} WHERE ctid >= '({},0)'{upper}) TO STDOUT (FORMAT binary)",
                 physical.sql(),
@@ -227,10 +232,17 @@ async fn copy(session: &mut PgConnection, statement: &str, sink: &BlockSink) -> 
             _ => version_ok = false,
         })?;
         if !version_ok {
-            return Err(Error::new(ErrorKind::Damaged, SCAN, "the server sends a jsonb version this build does not know"));
+            return Err(Error::new(
+                ErrorKind::Damaged,
+                SCAN,
+                "the server sends a jsonb version this build does not know",
+            ));
         }
         if block.bytes.len() >= BLOCK_TARGET_BYTES {
-            let next = async { sink.send(std::mem::take(&mut block)).await.ok()?; sink.take().await.ok() };
+            let next = async {
+                sink.send(std::mem::take(&mut block)).await.ok()?;
+                sink.take().await.ok()
+            };
             match next.await {
                 Some(empty) => block = empty,
                 None => return Ok(Scanned::Stopped(items)),

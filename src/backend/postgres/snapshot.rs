@@ -174,17 +174,16 @@ async fn refuse_shared_names(conn: &mut PgConnection, infos: &[TableInfo], names
     if names.iter().all(|n| n.name().len() < super::names::MAX_IDENTIFIER_BYTES) {
         return Ok(());
     }
-    let rows = sqlx::query("SELECT account_id, table_name FROM tables")
-        .fetch_all(conn)
-        .await
-        .map_err(|e| driver(OPEN, e))?;
+    let rows =
+        sqlx::query("SELECT account_id, table_name FROM tables").fetch_all(conn).await.map_err(|e| driver(OPEN, e))?;
     for row in rows {
         let read = || -> Result<(String, String), sqlx::Error> { Ok((row.try_get(0)?, row.try_get(1)?)) };
         let (account, table) = read().map_err(|e| driver(OPEN, e))?;
         let physical = Physical::by_table(&account, &table);
         for (info, name) in infos.iter().zip(names) {
             if *name == physical && (info.account_id != account || info.definition.table_name != table) {
-                let message = format!("tables {} and {table} share the physical name {name}", info.definition.table_name);
+                let message =
+                    format!("tables {} and {table} share the physical name {name}", info.definition.table_name);
                 return Err(Error::new(ErrorKind::Damaged, OPEN, message).with("account", &account));
             }
         }
@@ -203,8 +202,12 @@ async fn lock_and_read(exporter: &mut PgConnection, infos: &[TableInfo], names: 
             let error = driver(OPEN, e);
             if missing {
                 let tables: Vec<&str> = infos.iter().map(|i| i.definition.table_name.as_str()).collect();
-                return Error::new(ErrorKind::Damaged, OPEN, format!("a table's items are not there: {}", error.message()))
-                    .with("tables", tables.join(", "));
+                return Error::new(
+                    ErrorKind::Damaged,
+                    OPEN,
+                    format!("a table's items are not there: {}", error.message()),
+                )
+                .with("tables", tables.join(", "));
             }
             error
         })?;

@@ -3,7 +3,9 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod catalog;
 mod fixtures;
+mod snapshot;
 
 use support::{Deployment, Kind, on_every_backend};
 

@@ -12,6 +12,7 @@ pub mod digest;
 pub mod rows;
 pub mod run;
 pub mod sample;
+pub mod seam;
 pub mod servers;
 pub mod sql;
 pub mod table;

@@ -68,6 +68,9 @@ impl Deployment {
         let base = if version == "0.0.5" { "0.0.4" } else { version };
         let base = if variant == "rival" { "0.0.3" } else { base };
         let mut catalog = this.catalog();
+        if kind == Kind::Sqlite {
+            catalog.rows("PRAGMA journal_mode = WAL"); // the server's mode, kept in the file
+        }
         catalog.exec(&read(&format!("{}-{base}.sql", kind.name())));
         for (key, value) in
             [("encryption_key", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="), ("default_account_id", ACCOUNT)]

@@ -25,7 +25,7 @@ pub fn everything() -> Table {
     let mut items = vec![
         json!({"who": {"S": "types"}, "at": {"N": "0"}, "s": {"S": "text"}, "n": {"N": "-0.5"}, "b": {"B": "AAEC/w=="},
             "yes": {"BOOL": true}, "no": {"BOOL": false}, "null": {"NULL": true}, "expires": {"N": "1893456000"},
-            "ss": {"SS": ["A", "a", "ä", "z"]}, "ns": {"NS": ["-1.0001", "-9", "10", "9"]}, "bs": {"BS": ["", "AA==", "AAE=", "/w=="]},
+            "ss": {"SS": ["A", "a", "z", "ä"]}, "ns": {"NS": ["-1.0001", "-9", "10", "9"]}, "bs": {"BS": ["", "AA==", "AAE=", "/w=="]},
             "l": {"L": [{"S": "x"}, {"N": "1"}, {"L": [{"L": []}]}]}, "m": {"M": {"k": {"S": "v"}, "deep": {"M": {"er": {"NULL": true}}}}}}),
         json!({"who": {"S": "empty"}, "at": {"N": "1"}, "s": {"S": ""}, "b": {"B": ""}, "l": {"L": []}, "m": {"M": {}}, "in": {"M": {"": {"S": ""}}}}),
         json!({"who": {"S": "names"}, "at": {"N": "1"}, "a.b": {"S": "dot"}, "$set": {"S": "dollar"}, "\"q\"": {"S": "quote"}, "back\\slash": {"S": "\\"},

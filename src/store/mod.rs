@@ -4,6 +4,7 @@
 
 pub mod error;
 pub mod fs;
+pub mod identity;
 pub mod key;
 pub mod registry;
 

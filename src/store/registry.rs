@@ -46,7 +46,7 @@ pub struct Entry {
 }
 
 /// Every kind of store this build has.
-pub const STORES: &[Entry] = &[];
+pub const STORES: &[Entry] = &[super::fs::ENTRY];
 
 /// Opens the store that a configuration names.
 ///
@@ -57,7 +57,7 @@ pub async fn open(config: StoreConfig) -> Result<Arc<dyn Store>> {
         Some(entry) => (entry.open)(config).await,
         None => {
             let known: Vec<_> = STORES.iter().map(|entry| entry.kind).collect();
-            let message = format!("kind {:?}, expected one of {}", config.kind, known.join(", "));
+            let message = format!("this build has no store of kind {:?}, only {}", config.kind, known.join(", "));
             Err(Error::new(ErrorKind::Config, "open the store", message))
         }
     }

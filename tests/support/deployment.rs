@@ -159,9 +159,17 @@ impl Deployment {
 
     /// A connection to where the items are.
     pub fn data(&self) -> Db {
+        match self.kind {
+            Kind::Sqlite => self.catalog(),
+            Kind::Postgres => Db::postgres(&self.data_url()),
+        }
+    }
+
+    /// URL of the database that holds the items: the catalog's where there is no other.
+    pub fn data_url(&self) -> String {
         match self.databases.get(1) {
-            Some(name) => Db::postgres(&on_database(servers::postgres_url().unwrap(), name)),
-            None => self.catalog(),
+            Some(name) => on_database(servers::postgres_url().unwrap(), name),
+            None => self.url(),
         }
     }
 

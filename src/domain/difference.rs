@@ -424,7 +424,7 @@ fn aspects(e: &Column, f: &Column) -> Vec<(Aspect, Kind, String, String)> {
 }
 
 /// A check's name, or the columns it speaks of.
-fn label(check: &Check) -> String {
+pub(super) fn label(check: &Check) -> String {
     check.name.clone().unwrap_or_else(|| format!("({})", check.columns.join(", ")))
 }
 

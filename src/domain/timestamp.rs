@@ -50,7 +50,7 @@ impl std::str::FromStr for TimestampMs {
         let fixed = if text.len() >= 19
             && text.as_bytes()[10] == b' '
             && !text.ends_with('Z')
-            && !text[19..].contains(['+', '-'])
+            && !text.get(19..).is_none_or(|rest| rest.contains(['+', '-']))
         {
             format!("{}T{}Z", &text[..10], &text[11..])
         } else {

@@ -38,6 +38,12 @@ pub fn golden(lineage: Lineage, version: &str, backend: &str) -> Option<&'static
     file(&format!("golden/{}/{version}/{backend}.yaml", lineage.word()))
 }
 
+/// What is known of a lineage's versions beside their golden schemas, as YAML.
+#[must_use]
+pub fn recognition(lineage: Lineage) -> Option<&'static str> {
+    file(&format!("golden/{}/recognition.yaml", lineage.word()))
+}
+
 /// The versions and variants that have a golden schema on a backend, in byte order.
 #[must_use]
 pub fn golden_versions(lineage: Lineage, backend: &str) -> Vec<&'static str> {

@@ -173,8 +173,8 @@ pub fn judge(known: &Known, at: usize, variants: &[Variant], evidence: &Evidence
                      let the server's own migrate finish it"
                 ));
             }
-            if recorded.data_ledger.is_empty() {
-                out.notes.push("the data database has no ledger, as the builds up to June 2026 made it".to_owned());
+            if !known.versions.iter().any(|v| has_row(&recorded.data_ledger, v.ledger_row.as_deref())) {
+                out.notes.push("no ledger row of the data, as the builds up to June 2026 left it".to_owned());
             } else {
                 judge_ledger(known, at, variants, &recorded.data_ledger, "schema_history of the data", &mut out);
             }

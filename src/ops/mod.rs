@@ -9,6 +9,7 @@ pub mod clock;
 pub mod error;
 pub mod heart;
 pub mod job;
+pub mod migrate;
 pub mod observer;
 pub mod settings;
 pub mod table;

@@ -303,7 +303,8 @@ impl Comparer<'_> {
         let (expected_set, found_set) = (view(expected), view(found));
         let text = |u: &Unique| u.name.as_ref().map_or_else(|| "unnamed".to_owned(), |n| format!("named {n}"));
         let any_means = self.tolerance.unique_by_any_means(table);
-        let by_index = |t: &Table, u: &Unique| any_means && t.indexes.values().any(|i| index_makes_unique(i, &u.columns));
+        let by_index =
+            |t: &Table, u: &Unique| any_means && t.indexes.values().any(|i| index_makes_unique(i, &u.columns));
         let mut left: Vec<&Unique> = found_set.difference(&expected_set).collect();
         for unique in expected_set.difference(&found_set) {
             let subject = Subject::Unique(table.to_owned(), unique.columns.clone());
@@ -323,7 +324,11 @@ impl Comparer<'_> {
     fn foreign_keys(&mut self, table: &str, expected: &Table, found: &Table) {
         let view = |t: &Table| -> BTreeSet<ForeignKey> {
             let nameless = |k: &ForeignKey| ForeignKey { name: None, ..k.clone() };
-            if self.tolerance.constraint_names { t.foreign_keys.iter().map(nameless).collect() } else { t.foreign_keys.clone() }
+            if self.tolerance.constraint_names {
+                t.foreign_keys.iter().map(nameless).collect()
+            } else {
+                t.foreign_keys.clone()
+            }
         };
         let (expected_set, found_set) = (view(expected), view(found));
         let mut left: Vec<&ForeignKey> = found_set.difference(&expected_set).collect();
@@ -349,7 +354,10 @@ impl Comparer<'_> {
             match twin {
                 Some(twin) => {
                     let tolerated = self.tolerance.check_text && twin.not_valid == check.not_valid;
-                    self.push(tolerated, Difference::new(subject, Kind::Definition, check.to_string(), twin.to_string()));
+                    self.push(
+                        tolerated,
+                        Difference::new(subject, Kind::Definition, check.to_string(), twin.to_string()),
+                    );
                 }
                 None => self.push(false, Difference::new(subject, Kind::Missing, check.to_string(), ABSENT)),
             }
@@ -363,14 +371,15 @@ impl Comparer<'_> {
 
     fn indexes(&mut self, table: &str, expected: &Table, found: &Table) {
         let any_means = self.tolerance.unique_by_any_means(table);
-        let by_constraint = |t: &Table, i: &Index| any_means && t.unique.iter().any(|u| index_makes_unique(i, &u.columns));
+        let by_constraint =
+            |t: &Table, i: &Index| any_means && t.unique.iter().any(|u| index_makes_unique(i, &u.columns));
         for name in names(&expected.indexes, &found.indexes) {
             let subject = Subject::Index(table.to_owned(), name.clone());
             match (expected.indexes.get(name), found.indexes.get(name)) {
                 (Some(index), None) => {
                     let mut others = found.indexes.iter().filter(|(n, _)| !expected.indexes.contains_key(*n));
-                    let tolerated =
-                        by_constraint(found, index) || others.any(|(_, other)| self.tolerance.same_open_index(table, index, other));
+                    let tolerated = by_constraint(found, index)
+                        || others.any(|(_, other)| self.tolerance.same_open_index(table, index, other));
                     self.push(tolerated, Difference::new(subject, Kind::Missing, index.to_string(), ABSENT));
                 }
                 (None, Some(index)) => {
@@ -382,10 +391,16 @@ impl Comparer<'_> {
                 (Some(expected), Some(found)) if expected != found => {
                     let usable = Index { invalid: false, ..found.clone() };
                     if usable == *expected {
-                        self.push(false, Difference::new(subject, Kind::Invalid, expected.to_string(), found.to_string()));
+                        self.push(
+                            false,
+                            Difference::new(subject, Kind::Invalid, expected.to_string(), found.to_string()),
+                        );
                     } else {
                         let tolerated = !found.invalid && self.tolerance.same_open_index(table, expected, found);
-                        self.push(tolerated, Difference::new(subject, Kind::Definition, expected.to_string(), found.to_string()));
+                        self.push(
+                            tolerated,
+                            Difference::new(subject, Kind::Definition, expected.to_string(), found.to_string()),
+                        );
                     }
                 }
                 _ => {}

@@ -158,7 +158,8 @@ impl Known {
         let mut versions = Vec::new();
         for rule in &rules.versions {
             let Some(text) = golden(&rule.version) else { continue };
-            let schema = Schema::from_yaml(text).map_err(|e| format!("golden schema of {lineage} {}: {e}", rule.version))?;
+            let schema =
+                Schema::from_yaml(text).map_err(|e| format!("golden schema of {lineage} {}: {e}", rule.version))?;
             let ledger_row = rule.ledger.get(backend).cloned();
             versions.push(KnownVersion { version: rule.version.clone(), schema, ledger_row });
         }
@@ -284,8 +285,12 @@ fn has(schema: &Schema, subject: &Subject) -> bool {
         Subject::Column(t, column) => table(t).is_some_and(|t| t.columns.contains_key(column)),
         Subject::PrimaryKey(t) => table(t).is_some_and(|t| !t.primary_key.is_empty()),
         Subject::Unique(t, columns) => table(t).is_some_and(|t| t.unique.iter().any(|u| u.columns == *columns)),
-        Subject::ForeignKey(t, columns) => table(t).is_some_and(|t| t.foreign_keys.iter().any(|k| k.columns == *columns)),
-        Subject::Check(t, name) => table(t).is_some_and(|t| t.checks.iter().any(|c| super::difference::label(c) == *name)),
+        Subject::ForeignKey(t, columns) => {
+            table(t).is_some_and(|t| t.foreign_keys.iter().any(|k| k.columns == *columns))
+        }
+        Subject::Check(t, name) => {
+            table(t).is_some_and(|t| t.checks.iter().any(|c| super::difference::label(c) == *name))
+        }
         Subject::Index(t, index) => table(t).is_some_and(|t| t.indexes.contains_key(index)),
         Subject::Options(t) => table(t).is_some(),
         Subject::Sequence(name) => schema.sequences.contains_key(name),

@@ -11,8 +11,8 @@ use super::difference::{ABSENT, Comparison, Difference, Kind, Subject, compare};
 use super::fingerprint::Fingerprint;
 use super::known::{Fit, Known};
 use super::migration::CatalogVersion;
-use super::records::{self, Records};
 use super::recorded::{Introspection, Recorded};
+use super::records::{self, Records};
 use super::schema::{Lineage, Schema};
 use super::tolerance::Tolerance;
 
@@ -203,7 +203,9 @@ fn settle(known: &Known, own: &Schema, evidence: &Evidence<'_>, records: &Record
     if made_here {
         out.drift = compare(&version.schema, own, &Tolerance::default()).differences;
     } else {
-        out.notes.extend(fit.comparison.tolerated.iter().map(|d| format!("left open by what is known of {}: {d}", version.version)));
+        out.notes.extend(
+            fit.comparison.tolerated.iter().map(|d| format!("left open by what is known of {}: {d}", version.version)),
+        );
         out.drift = fit.comparison.differences;
     }
     let judged = records::judge(known, fit.at, &fit.variants, evidence, records);
@@ -232,9 +234,10 @@ fn settle(known: &Known, own: &Schema, evidence: &Evidence<'_>, records: &Record
 fn made_exactly(known: &Known, at: usize, history: &[Entry]) -> bool {
     let version = &known.versions[at];
     let golden = Fingerprint::of(&version.schema).to_string();
-    let last = history.iter().rev().find(|e| {
-        e.lineage == known.lineage && e.finished_at.is_some() && e.outcome != Outcome::Accepted
-    });
+    let last = history
+        .iter()
+        .rev()
+        .find(|e| e.lineage == known.lineage && e.finished_at.is_some() && e.outcome != Outcome::Accepted);
     last.is_some_and(|entry| {
         entry.version == version.version
             && entry.outcome != Outcome::Undone

@@ -69,9 +69,11 @@ pub fn read(known: &Known, evidence: &Evidence<'_>) -> Records {
             ));
         }
         if known.lineage == Lineage::Admin {
-            let finished = evidence.history.iter().rev().find(|e| {
-                e.lineage == Lineage::Admin && e.finished_at.is_some() && e.outcome != Outcome::Accepted
-            });
+            let finished = evidence
+                .history
+                .iter()
+                .rev()
+                .find(|e| e.lineage == Lineage::Admin && e.finished_at.is_some() && e.outcome != Outcome::Accepted);
             out.version = finished.map(|e| e.version.clone());
         }
     }
@@ -140,7 +142,12 @@ fn read_data(known: &Known, recorded: &Recorded, out: &mut Records) {
     if !recorded.one_database {
         out.notes.extend(worn_rows("schema_history of the data", &recorded.data_ledger));
     }
-    out.version = known.versions.iter().rev().find(|v| has_row(&recorded.data_ledger, v.ledger_row.as_deref())).map(|v| v.version.clone());
+    out.version = known
+        .versions
+        .iter()
+        .rev()
+        .find(|v| has_row(&recorded.data_ledger, v.ledger_row.as_deref()))
+        .map(|v| v.version.clone());
     let named = |name: &str| has_row(&recorded.data_ledger, Some(name));
     for (name, meaning) in &known.rules.other_ledger_rows {
         if named(name) && !meaning.is_empty() {
@@ -166,7 +173,8 @@ pub fn judge(known: &Known, at: usize, variants: &[Variant], evidence: &Evidence
         }
         Lineage::Data => {
             let recorded = evidence.recorded;
-            if recorded.data_progress.iter().any(|name| name == ESCAPE) && !has_row(&recorded.data_ledger, Some(ESCAPE)) {
+            if recorded.data_progress.iter().any(|name| name == ESCAPE) && !has_row(&recorded.data_ledger, Some(ESCAPE))
+            {
                 out.is_mixed = true;
                 out.refusal = Some(format!(
                     "the rewrite {ESCAPE} was begun and not finished: escaped and plain texts are mixed; \
@@ -185,11 +193,19 @@ pub fn judge(known: &Known, at: usize, variants: &[Variant], evidence: &Evidence
 }
 
 /// Compares a ledger with the rows that a version has.
-fn judge_ledger(known: &Known, at: usize, variants: &[Variant], ledger: &[LedgerRow], table: &str, out: &mut Judgement) {
+fn judge_ledger(
+    known: &Known,
+    at: usize,
+    variants: &[Variant],
+    ledger: &[LedgerRow],
+    table: &str,
+    out: &mut Judgement,
+) {
     let swapped: Vec<&str> = variants.iter().flat_map(|v| &v.lacks_ledger_rows).map(String::as_str).collect();
     let own_names = |up_to: usize| known.versions.iter().take(up_to).filter_map(|v| v.ledger_row.as_deref());
     let expected: Vec<&str> = own_names(at + 1).filter(|name| !swapped.contains(name)).collect();
-    let later: Vec<&str> = own_names(known.versions.len()).filter(|name| !expected.contains(name) && !swapped.contains(name)).collect();
+    let later: Vec<&str> =
+        own_names(known.versions.len()).filter(|name| !expected.contains(name) && !swapped.contains(name)).collect();
     let object = |name: &str| format!("row {name} of {table}");
     let missing: Vec<&str> = expected.iter().copied().filter(|name| !has_row(ledger, Some(name))).collect();
     let last = known.versions[at].ledger_row.as_deref();
@@ -212,7 +228,8 @@ fn judge_ledger(known: &Known, at: usize, variants: &[Variant], ledger: &[Ledger
             || of_variants.contains(&name)
             || known.rules.other_ledger_rows.contains_key(name)
     };
-    let open_end = at + 1 == known.versions.len() && known.versions[at].ledger_row.is_none() && known.lineage == Lineage::Catalog;
+    let open_end =
+        at + 1 == known.versions.len() && known.versions[at].ledger_row.is_none() && known.lineage == Lineage::Catalog;
     for name in ledger.iter().filter_map(|r| r.filename.as_deref()).filter(|name| !known_names(name)) {
         if open_end || known.backend == "sqlite" {
             out.notes.push(format!("{} is recorded; it is not known to this build", object(name)));
@@ -229,9 +246,9 @@ fn judge_version(known: &Known, at: usize, recorded: &Recorded, records: &Record
     let has_id = recorded.settings.get("catalog_id").is_some_and(|rows| rows.iter().any(Option::is_some));
     match records.version.as_deref() {
         Some(recorded) if recorded == version => {}
-        Some(older) if newest && has_id => out.notes.push(format!(
-            "settings.catalog_version says {older}; tables and catalog_id are those of {version}"
-        )),
+        Some(older) if newest && has_id => out
+            .notes
+            .push(format!("settings.catalog_version says {older}; tables and catalog_id are those of {version}")),
         found => {
             let found = found.unwrap_or(NO_ROW);
             let kind = if found == NO_ROW { Kind::Missing } else { Kind::Definition };
@@ -252,7 +269,8 @@ fn worn_rows(table: &str, ledger: &[LedgerRow]) -> Vec<String> {
     let mut notes = Vec::new();
     let mut seen: BTreeSet<&str> = BTreeSet::new();
     for (i, r) in ledger.iter().enumerate() {
-        let named = r.filename.as_deref().map_or_else(|| format!("row {} (no file name)", i + 1), |n| format!("row {n}"));
+        let named =
+            r.filename.as_deref().map_or_else(|| format!("row {} (no file name)", i + 1), |n| format!("row {n}"));
         match r.filename.as_deref() {
             None => notes.push(format!("{table}: {named}")),
             Some(name) if !seen.insert(name) => notes.push(format!("{table}: {named} occurs more than once")),
@@ -260,7 +278,9 @@ fn worn_rows(table: &str, ledger: &[LedgerRow]) -> Vec<String> {
         }
         match r.applied_at.as_deref() {
             None => notes.push(format!("{table}: {named} has no time")),
-            Some(time) if !is_time(time) => notes.push(format!("{table}: {named} has the time {time:?}, which is none")),
+            Some(time) if !is_time(time) => {
+                notes.push(format!("{table}: {named} has the time {time:?}, which is none"))
+            }
             Some(_) => {}
         }
     }

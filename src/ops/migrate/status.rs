@@ -165,11 +165,14 @@ fn lineage_status(known: &Known, recognition: Recognition, recorded: &Recorded) 
     let all: Vec<&Migration> =
         migrations::of_lineage(known.lineage).filter(|m| m.body(&known.backend).is_some()).collect();
     let at = recognition.recognised_version.as_deref().and_then(|v| known.position(v));
-    let pending = if recognition.refusal.is_some() {
+    let pending: Vec<Pending> = if recognition.refusal.is_some() {
         Vec::new()
     } else {
         all.iter().filter(|m| is_pending(known, at, m, recorded)).map(|m| pending(m)).collect()
     };
+    // A code migration changes no schema and is pending all the same.
+    let state =
+        if recognition.state == State::Current && !pending.is_empty() { State::Behind } else { recognition.state };
     let golden = at.map(|at| Fingerprint::of(&known.versions[at].schema));
     LineageStatus {
         lineage: recognition.lineage,
@@ -177,7 +180,7 @@ fn lineage_status(known: &Known, recognition: Recognition, recorded: &Recorded) 
         recognised_version: recognition.recognised_version,
         variant: (!recognition.variants.is_empty()).then(|| recognition.variants.join(", ")),
         target_version: all.last().map(|m| m.version().to_owned()),
-        state: recognition.state,
+        state,
         fingerprint: recognition.fingerprint,
         golden_fingerprint: golden,
         pending,
@@ -193,9 +196,7 @@ fn is_pending(known: &Known, at: Option<usize>, migration: &Migration, recorded:
     match (known.position(migration.version()), at) {
         (_, None) => known.lineage != Lineage::Admin,
         (Some(position), Some(at)) => position > at,
-        (None, Some(_)) => {
-            !recorded.data_ledger.iter().any(|row| row.filename.as_deref() == Some(migration.version()))
-        }
+        (None, Some(_)) => !recorded.data_ledger.iter().any(|row| row.filename.as_deref() == Some(migration.version())),
     }
 }
 

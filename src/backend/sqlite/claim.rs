@@ -133,6 +133,12 @@ struct State {
     writes: Mutex<Option<Connection>>,
 }
 
+impl Drop for Claim {
+    fn drop(&mut self) {
+        self.state.db.release_restores(&self.state.token.key);
+    }
+}
+
 #[async_trait::async_trait]
 impl JobClaim for Claim {
     fn job(&self) -> &JobId {

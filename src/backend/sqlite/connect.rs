@@ -46,6 +46,7 @@ impl Sqlite {
             options,
             path,
             refusals: super::fence::Refusals::default(),
+            loading: super::loading::Loading::default(),
             capabilities: Capabilities {
                 shared_snapshot: true,
                 parallel_scan: false,

@@ -2,6 +2,7 @@
 
 mod admin;
 mod backup_rows;
+mod batch;
 mod catalog;
 mod claim;
 mod connect;
@@ -10,10 +11,13 @@ mod error;
 mod fence;
 mod introspect;
 mod jobs;
+mod layout;
 mod ledger;
 mod loader;
+mod loading;
 mod lock;
 mod migrate;
+mod publish;
 mod rows;
 mod shape;
 mod snapshot;
@@ -41,6 +45,7 @@ pub struct Sqlite {
     path: PathBuf,
     capabilities: Capabilities,
     refusals: fence::Refusals,
+    loading: loading::Loading,
 }
 
 impl Backend for Sqlite {

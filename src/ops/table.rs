@@ -1,10 +1,15 @@
-//! Views of the live catalog's tables.
+//! Views of the live catalog's tables, and the digest of one.
+
+mod digest;
 
 use serde::Serialize;
 
-use super::Result;
+pub use digest::{DigestReport, digest};
+
+use super::backup::plan::{Selection, select};
+use super::{Error, Result};
 use crate::backend::Backend;
-use crate::domain::table::TableInfo;
+use crate::domain::table::{IndexInfo, SourceTable, TableInfo};
 use crate::domain::timestamp::TimestampMs;
 
 /// Report of [`list`].
@@ -51,6 +56,20 @@ impl From<&TableInfo> for TableRow {
     }
 }
 
+/// Report of [`describe`].
+#[derive(Debug, Serialize)]
+pub struct TableDescription {
+    /// The same facts as in a list.
+    #[serde(flatten)]
+    pub row: TableRow,
+    /// The definition in DynamoDB's own form.
+    pub definition: SourceTable,
+    /// Secondary indexes, by name in byte order.
+    pub secondary_indexes: Vec<IndexInfo>,
+    /// What was repaired or could not be kept while reading the definition.
+    pub notes: Vec<String>,
+}
+
 /// Lists tables of one account or of all.
 ///
 /// # Errors
@@ -58,4 +77,31 @@ impl From<&TableInfo> for TableRow {
 pub async fn list(backend: &dyn Backend, account_id: Option<&str>) -> Result<TableList> {
     let tables = backend.list_tables(account_id).await?;
     Ok(TableList { tables: tables.iter().map(TableRow::from).collect() })
+}
+
+/// The one table of a name, in one account or in whichever has one.
+///
+/// # Errors
+/// `NotFound`; `Usage` listing the accounts when several have such a table.
+pub async fn find(backend: &dyn Backend, name: &str, account_id: Option<&str>) -> Result<TableInfo> {
+    let tables = backend.list_tables(account_id).await?;
+    match select(&tables, &Selection::Named(vec![name.to_owned()]))?.pop() {
+        Some(Ok(info)) => Ok(info),
+        Some(Err((_, error))) => Err(error),
+        None => Err(Error::NotFound(format!("there is no table {name:?}"))),
+    }
+}
+
+/// Describes one table.
+///
+/// # Errors
+/// As [`find`].
+pub async fn describe(backend: &dyn Backend, name: &str, account_id: Option<&str>) -> Result<TableDescription> {
+    let info = find(backend, name, account_id).await?;
+    Ok(TableDescription {
+        row: TableRow::from(&info),
+        definition: info.definition,
+        secondary_indexes: info.indexes,
+        notes: info.notes,
+    })
 }

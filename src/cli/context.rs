@@ -286,25 +286,38 @@ impl Context {
         })
     }
 
-    /// Names and places of the stores there are, the server's included, in byte order of names.
-    ///
-    /// # Errors
-    /// What is wrong with a configuration.
-    pub async fn store_configs(&self) -> Result<Vec<(String, StoreConfig)>> {
-        let mut all: Vec<_> = self.config().await?.stores.clone().into_iter().collect();
-        if let Some(store) = self.server_config().await?.and_then(|server| server.store.clone()) {
-            all.push((SERVER_STORE.to_owned(), store));
-        }
-        all.sort_by(|a, b| a.0.cmp(&b.0));
-        Ok(all)
-    }
-
     /// The stores of the configuration, to be opened by name.
     ///
     /// # Errors
     /// What is wrong with a configuration.
     pub async fn stores(&self) -> Result<ConfiguredStores> {
-        Ok(ConfiguredStores { known: self.store_configs().await? })
+        let mut known: Vec<_> = self.config().await?.stores.clone().into_iter().collect();
+        if let Some(store) = self.server_config().await?.and_then(|server| server.store.clone()) {
+            known.push((SERVER_STORE.to_owned(), store));
+        }
+        known.sort_by(|a, b| a.0.cmp(&b.0));
+        Ok(ConfiguredStores { known })
+    }
+
+    /// The store that is meant when a command names none: `--store`, `default_store`, the server's.
+    ///
+    /// # Errors
+    /// What is wrong with a configuration.
+    pub async fn default_store(&self) -> Result<Option<String>> {
+        if let Some(name) = self.globals.store.clone().or(self.config().await?.default_store.clone()) {
+            return Ok(Some(name));
+        }
+        let of_server = self.server_config().await?.is_some_and(|server| server.store.is_some());
+        Ok(of_server.then(|| SERVER_STORE.to_owned()))
+    }
+
+    /// Whether the flags, the environment or the file choose a deployment.
+    ///
+    /// # Errors
+    /// What is wrong with a configuration.
+    pub async fn has_deployment(&self) -> Result<bool> {
+        let direct = self.globals.url.is_some() || self.globals.server_config.is_some();
+        Ok(direct || self.chosen_name().await?.is_some())
     }
 
     /// Opens a store: by name, path or `s3://` URL. Without one it is `--store`, then `default_store`, then the
@@ -313,20 +326,15 @@ impl Context {
     /// # Errors
     /// None named; an unknown name, listing those there are; whatever the store says.
     pub async fn store(&self, name: Option<&str>) -> Result<OpenStore> {
-        let config = self.config().await?;
         let stores = self.stores().await?;
-        let named = name.or(self.globals.store.as_deref()).or(config.default_store.as_deref());
-        let name = match named {
-            Some(name) => name,
-            None if stores.known.iter().any(|(name, _)| name == SERVER_STORE) => SERVER_STORE,
-            None => {
-                return Err(Failure::new(Exit::Usage, "STORE_MISSING", "no store was named")
-                    .hint(format!(
-                        "pass --store NAME, PATH or s3://BUCKET/PREFIX, or set default_store (stores: {})",
-                        stores.names()
-                    ))
-                    .into());
-            }
+        let default = self.default_store().await?;
+        let Some(name) = name.or(default.as_deref()) else {
+            return Err(Failure::new(Exit::Usage, "STORE_MISSING", "no store was named")
+                .hint(format!(
+                    "pass --store NAME, PATH or s3://BUCKET/PREFIX, or set default_store (stores: {})",
+                    stores.names()
+                ))
+                .into());
         };
         Ok(stores.open(name).await?)
     }
@@ -357,6 +365,11 @@ impl Context {
 }
 
 impl ConfiguredStores {
+    /// Names and places, in byte order of names.
+    pub fn places(&self) -> impl Iterator<Item = (&str, &StoreConfig)> {
+        self.known.iter().map(|(name, place)| (name.as_str(), place))
+    }
+
     /// The names there are, for a message.
     fn names(&self) -> String {
         config::names(self.known.iter().map(|(name, _)| name))

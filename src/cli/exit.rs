@@ -249,7 +249,7 @@ fn of_archive(error: &archive::Error) -> Failure {
 }
 
 fn of_config(error: &config::Error) -> Failure {
-    Failure { hint: error.hint(), ..Failure::new(Exit::Usage, "CONFIG_INVALID", error.to_string()) }
+    Failure { hint: error.hint(), ..Failure::new(Exit::Usage, "CONFIG", error.to_string()) }
 }
 
 fn of_prompt(error: &PromptError) -> Failure {

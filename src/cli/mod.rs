@@ -24,9 +24,14 @@
 //! pass [`Context::observer`]. A writing command gets its signals through [`Context::cancel`]; see
 //! [`crate::ops::cancel`].
 
+mod completions;
+mod config;
 pub mod context;
 pub mod exit;
+pub mod generate;
 mod job;
+mod man;
+mod store;
 mod table;
 
 use std::ffi::OsString;
@@ -45,7 +50,7 @@ use crate::ui::{ColorMode, Format, ProgressMode, Ui, UiOptions};
 
 /// Administer ExtendDB deployments: migrations, backups, restores and inspection
 #[derive(Parser)]
-#[command(name = "extenddb-admin", version, propagate_version = true, arg_required_else_help = true)]
+#[command(name = "extenddb-admin", version, arg_required_else_help = true)]
 #[command(disable_help_subcommand = true, max_term_width = 100)]
 pub struct Cli {
     /// Flags that every command takes.
@@ -68,7 +73,7 @@ pub struct Globals {
     /// Use colors
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN", help_heading = OUTPUT)]
     pub color: ColorMode,
-    /// Say more on standard error; twice for still more
+    /// Show what this program does, on standard error; twice for details
     #[arg(short, long, global = true, action = clap::ArgAction::Count, help_heading = OUTPUT)]
     pub verbose: u8,
     /// Print neither notes nor progress
@@ -125,12 +130,26 @@ pub enum Command {
     /// List, describe and digest tables
     #[command(subcommand)]
     Table(table::Command),
+    /// List, check and initialise stores
+    #[command(subcommand)]
+    Store(store::Command),
+    /// Show and check the configuration
+    #[command(subcommand)]
+    Config(config::Command),
+    /// Print a completion script
+    Completions(completions::Args),
+    /// Print the man page, or write all of them
+    Man(man::Args),
 }
 
 async fn dispatch(command: Command, ctx: &Context) -> anyhow::Result<Exit> {
     match command {
         Command::Job(command) => job::run(command, ctx).await,
         Command::Table(command) => table::run(command, ctx).await,
+        Command::Store(command) => store::run(command, ctx).await,
+        Command::Config(command) => config::run(command, ctx).await,
+        Command::Completions(args) => completions::run(&args, ctx),
+        Command::Man(args) => man::run(&args, ctx),
     }
 }
 
@@ -152,6 +171,7 @@ fn run(cli: Cli) -> Exit {
         yes: globals.yes,
         no_input: globals.no_input,
         quiet: globals.quiet,
+        verbose: globals.verbose,
     });
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,

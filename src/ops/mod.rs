@@ -12,6 +12,7 @@ pub mod job;
 pub mod migrate;
 pub mod observer;
 pub mod settings;
+pub mod store;
 pub mod table;
 
 pub use error::{Error, Result};

@@ -34,6 +34,18 @@ pub struct StoreConfig {
     pub max_concurrent_uploads: Option<u64>,
 }
 
+impl StoreConfig {
+    /// The place as text: the path, or `s3://BUCKET/PREFIX`.
+    #[must_use]
+    pub fn location(&self) -> String {
+        match (&self.root, &self.bucket) {
+            (Some(root), _) => root.display().to_string(),
+            (None, Some(bucket)) => format!("s3://{bucket}/{}", self.prefix.as_deref().unwrap_or_default()),
+            (None, None) => String::new(),
+        }
+    }
+}
+
 /// Opens a store.
 pub type OpenFn = fn(StoreConfig) -> Pin<Box<dyn Future<Output = Result<Arc<dyn Store>>> + Send>>;
 
@@ -53,14 +65,23 @@ pub const STORES: &[Entry] = &[super::fs::ENTRY];
 /// # Errors
 /// `Config` for an unknown kind, listing those there are; whatever the store says.
 pub async fn open(config: StoreConfig) -> Result<Arc<dyn Store>> {
-    match STORES.iter().find(|entry| entry.kind == config.kind) {
-        Some(entry) => (entry.open)(config).await,
-        None => {
-            let known: Vec<_> = STORES.iter().map(|entry| entry.kind).collect();
-            let message = format!("this build has no store of kind {:?}, only {}", config.kind, known.join(", "));
-            Err(Error::new(ErrorKind::Config, "open the store", message))
-        }
-    }
+    (entry(&config)?.open)(config).await
+}
+
+/// Checks what can be checked of a configuration without opening the store.
+///
+/// # Errors
+/// `Config` for an unknown kind.
+pub fn check(config: &StoreConfig) -> Result<()> {
+    entry(config).map(|_| ())
+}
+
+fn entry(config: &StoreConfig) -> Result<&'static Entry> {
+    STORES.iter().find(|entry| entry.kind == config.kind).ok_or_else(|| {
+        let known: Vec<_> = STORES.iter().map(|entry| entry.kind).collect();
+        let message = format!("this build has no store of kind {:?}, only {}", config.kind, known.join(", "));
+        Error::new(ErrorKind::Config, "open the store", message)
+    })
 }
 
 /// What a path or URL means: `s3://BUCKET[/PREFIX]`, or a path that holds a `/` or begins with a dot.

@@ -5,6 +5,7 @@
 //! standard error holds one object at most when the command fails: warnings wait until the end and travel
 //! inside it. Terminal crates are used in this folder only.
 
+mod log;
 mod page;
 mod progress;
 mod prompt;
@@ -61,6 +62,8 @@ pub struct UiOptions {
     pub no_input: bool,
     /// Print no notes and no progress.
     pub quiet: bool,
+    /// How much to say of what this program does: 0, 1, more.
+    pub verbose: u8,
 }
 
 /// An error as people and scripts see it.
@@ -128,7 +131,9 @@ impl Ui {
             ProgressMode::Auto => ProgressMode::Plain,
             asked => asked,
         };
-        Self { options, err, progress: Arc::new(Progress::new(mode)) }
+        let progress = Arc::new(Progress::new(mode));
+        log::start(options.verbose, color, progress.clone());
+        Self { options, err, progress }
     }
 
     /// Prints a report: as JSON or YAML as it serialises, as a table the way `page` lays it out.

@@ -1,0 +1,472 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_extenddb_admin_global_optspecs
+    string join \n o/output= progress= color= v/verbose q/quiet y/yes no-input lock-timeout= url= data-url= server-config= deployment= config= store= h/help V/version
+end
+
+function __fish_extenddb_admin_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_extenddb_admin_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_extenddb_admin_using_subcommand
+    set -l cmd (__fish_extenddb_admin_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -s V -l version -d 'Print version'
+complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -f -a "job" -d 'List and show recorded jobs'
+complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -f -a "table" -d 'List, describe and digest tables'
+complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -f -a "store" -d 'List, check and initialise stores'
+complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -f -a "config" -d 'Show and check the configuration'
+complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -f -a "completions" -d 'Print a completion script'
+complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -f -a "man" -d 'Print the man page, or write all of them'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and not __fish_seen_subcommand_from list show" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and not __fish_seen_subcommand_from list show" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and not __fish_seen_subcommand_from list show" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and not __fish_seen_subcommand_from list show" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and not __fish_seen_subcommand_from list show" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and not __fish_seen_subcommand_from list show" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and not __fish_seen_subcommand_from list show" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and not __fish_seen_subcommand_from list show" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and not __fish_seen_subcommand_from list show" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and not __fish_seen_subcommand_from list show" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and not __fish_seen_subcommand_from list show" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and not __fish_seen_subcommand_from list show" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and not __fish_seen_subcommand_from list show" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and not __fish_seen_subcommand_from list show" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and not __fish_seen_subcommand_from list show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and not __fish_seen_subcommand_from list show" -f -a "list" -d 'List jobs, newest first'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and not __fish_seen_subcommand_from list show" -f -a "show" -d 'Show one job'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from list" -l status -d 'Only jobs in this state; may be given more than once' -r -f -a "queued\t''
+running\t''
+cancelling\t''
+succeeded\t''
+failed\t''
+cancelled\t''"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from list" -l kind -d 'Only jobs of this kind' -r -f -a "backup\t''
+restore\t''"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from list" -l limit -d 'List at most that many' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from list" -l before -d 'List jobs older than this one' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from list" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from list" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from list" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from list" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from list" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from list" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from list" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from list" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from list" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from list" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from list" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from list" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from show" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from show" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from show" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from show" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from show" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from show" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from show" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from show" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from show" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from show" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from show" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from show" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and not __fish_seen_subcommand_from list describe digest" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and not __fish_seen_subcommand_from list describe digest" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and not __fish_seen_subcommand_from list describe digest" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and not __fish_seen_subcommand_from list describe digest" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and not __fish_seen_subcommand_from list describe digest" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and not __fish_seen_subcommand_from list describe digest" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and not __fish_seen_subcommand_from list describe digest" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and not __fish_seen_subcommand_from list describe digest" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and not __fish_seen_subcommand_from list describe digest" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and not __fish_seen_subcommand_from list describe digest" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and not __fish_seen_subcommand_from list describe digest" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and not __fish_seen_subcommand_from list describe digest" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and not __fish_seen_subcommand_from list describe digest" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and not __fish_seen_subcommand_from list describe digest" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and not __fish_seen_subcommand_from list describe digest" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and not __fish_seen_subcommand_from list describe digest" -f -a "list" -d 'List tables'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and not __fish_seen_subcommand_from list describe digest" -f -a "describe" -d 'Describe a table: keys, indexes, capacity, physical identity'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and not __fish_seen_subcommand_from list describe digest" -f -a "digest" -d 'Compute the digest of a table\'s items'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from list" -l account -d 'Only tables of this account' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from list" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from list" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from list" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from list" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from list" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from list" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from list" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from list" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from list" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from list" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from list" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from list" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from describe" -l account -d 'Account of the table, where several have one of that name' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from describe" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from describe" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from describe" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from describe" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from describe" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from describe" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from describe" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from describe" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from describe" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from describe" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from describe" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from describe" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from describe" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from describe" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from describe" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from digest" -l account -d 'Account of the table, where several have one of that name' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from digest" -l jobs -d 'Use at most that many threads and connections [default: one a core, at least 2]' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from digest" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from digest" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from digest" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from digest" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from digest" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from digest" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from digest" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from digest" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from digest" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from digest" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from digest" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from digest" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from digest" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from digest" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and __fish_seen_subcommand_from digest" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and not __fish_seen_subcommand_from list check init adopt" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and not __fish_seen_subcommand_from list check init adopt" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and not __fish_seen_subcommand_from list check init adopt" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and not __fish_seen_subcommand_from list check init adopt" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and not __fish_seen_subcommand_from list check init adopt" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and not __fish_seen_subcommand_from list check init adopt" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and not __fish_seen_subcommand_from list check init adopt" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and not __fish_seen_subcommand_from list check init adopt" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and not __fish_seen_subcommand_from list check init adopt" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and not __fish_seen_subcommand_from list check init adopt" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and not __fish_seen_subcommand_from list check init adopt" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and not __fish_seen_subcommand_from list check init adopt" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and not __fish_seen_subcommand_from list check init adopt" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and not __fish_seen_subcommand_from list check init adopt" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and not __fish_seen_subcommand_from list check init adopt" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and not __fish_seen_subcommand_from list check init adopt" -f -a "list" -d 'List the stores of the configuration'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and not __fish_seen_subcommand_from list check init adopt" -f -a "check" -d 'Check that a store can be read and written, and look for what does not belong there'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and not __fish_seen_subcommand_from list check init adopt" -f -a "init" -d 'Give an empty store its identity'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and not __fish_seen_subcommand_from list check init adopt" -f -a "adopt" -d 'Give an identity to a store that holds objects and has none'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from list" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from list" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from list" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from list" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from list" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from list" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from list" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from list" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from list" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from list" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from list" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from list" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from check" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from check" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from check" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from check" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from check" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from check" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from check" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from check" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from check" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from check" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from check" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from check" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from check" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from check" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from init" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from init" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from init" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from init" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from init" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from init" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from init" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from init" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from init" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from init" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from init" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from init" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from init" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from init" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from init" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from adopt" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from adopt" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from adopt" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from adopt" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from adopt" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from adopt" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from adopt" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from adopt" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from adopt" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from adopt" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from adopt" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from adopt" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from adopt" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from adopt" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand store; and __fish_seen_subcommand_from adopt" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and not __fish_seen_subcommand_from show check" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and not __fish_seen_subcommand_from show check" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and not __fish_seen_subcommand_from show check" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and not __fish_seen_subcommand_from show check" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and not __fish_seen_subcommand_from show check" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and not __fish_seen_subcommand_from show check" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and not __fish_seen_subcommand_from show check" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and not __fish_seen_subcommand_from show check" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and not __fish_seen_subcommand_from show check" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and not __fish_seen_subcommand_from show check" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and not __fish_seen_subcommand_from show check" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and not __fish_seen_subcommand_from show check" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and not __fish_seen_subcommand_from show check" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and not __fish_seen_subcommand_from show check" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and not __fish_seen_subcommand_from show check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and not __fish_seen_subcommand_from show check" -f -a "show" -d 'Print what is in force, with passwords hidden'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and not __fish_seen_subcommand_from show check" -f -a "check" -d 'Check files, secrets, bounds and names without connecting anywhere'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from show" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from show" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from show" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from show" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from show" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from show" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from show" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from show" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from show" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from show" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from show" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from show" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from check" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from check" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from check" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from check" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from check" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from check" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from check" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from check" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from check" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from check" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from check" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from check" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from check" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from check" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand completions" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand completions" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand completions" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand completions" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand completions" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand completions" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand completions" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand completions" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand completions" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand completions" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand completions" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand completions" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand completions" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand completions" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand man" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand man" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand man" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand man" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand man" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand man" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand man" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand man" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand man" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand man" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand man" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand man" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand man" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand man" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -6,11 +6,11 @@ use crate::domain::arn::{BackupArn, is_component};
 use crate::store::Key;
 
 /// The commit record: the prefix is a backup exactly when this object exists.
-pub const COMMIT_RECORD: &str = "extenddb-manifest.json";
+pub const COMMIT_RECORD: &str = crate::domain::manifest::OBJECT;
 /// One line per data file, as DynamoDB exports have it.
-pub const FILES_MANIFEST: &str = "manifest-files.json";
+pub const FILES_MANIFEST: &str = crate::domain::export::FILES_OBJECT;
 /// The export's summary.
-pub const SUMMARY: &str = "manifest-summary.json";
+pub const SUMMARY: &str = crate::domain::export::SUMMARY_OBJECT;
 /// Reserved in place of a backup id.
 pub const CHANGELOG: &str = "changelog";
 
@@ -55,14 +55,19 @@ impl BackupPrefix {
         &self.0
     }
 
-    /// Key of an object below the prefix.
+    /// Key of one of the manifests below the prefix.
     ///
     /// # Panics
-    /// Never: the names are this module's constants and checked data file keys, which keep a key valid;
-    /// three components and a data file key of any length that a store holds stay below 1024 bytes.
+    /// Never for the constants of this module: three components of at most 255 bytes leave room for them.
     #[must_use]
-    pub fn object(&self, name: &str) -> Key {
+    pub fn object(&self, name: &'static str) -> Key {
         self.0.join(name).expect("a valid name below a valid prefix")
+    }
+
+    /// Key of a data file below the prefix; `None` for one too long to be an object of any store.
+    #[must_use]
+    pub fn data_file(&self, key: &str) -> Option<Key> {
+        self.0.join(key).ok()
     }
 
     fn component(&self, index: usize) -> &str {

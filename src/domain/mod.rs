@@ -13,6 +13,7 @@ pub mod fingerprint;
 pub mod index_row;
 pub mod item;
 pub mod job;
+pub mod json;
 pub mod key;
 pub mod known;
 pub mod manifest;

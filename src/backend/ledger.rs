@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::error::{Error, Result};
+use super::registry::OpenOptions;
 use crate::domain::applied::{Entry, NewEntry, StepRun};
 use crate::domain::migration::{Place, Step};
 use crate::domain::recorded::{Introspection, Recorded};
@@ -105,6 +106,17 @@ pub trait MigrationSession: Send {
     async fn close(self: Box<Self>) -> Result<()>;
 }
 
+/// A deployment that is there for a short while. May hold a password, so it has no `Debug`.
+pub struct Scratch {
+    /// How to open it.
+    pub options: OpenOptions,
+    /// What it is called: databases, or a file.
+    pub names: Vec<String>,
+}
+
+/// What the names of scratch deployments begin with.
+pub const SCRATCH_PREFIX: &str = "extenddb_admin_scratch_";
+
 /// Introspects, locks and migrates.
 #[async_trait::async_trait]
 pub trait Ledger: Send + Sync {
@@ -172,6 +184,24 @@ pub trait Ledger: Send + Sync {
     /// Database errors.
     async fn live_sessions(&self) -> Result<Vec<LiveSession>> {
         Err(Error::unsupported("list connections"))
+    }
+
+    /// Makes an empty deployment beside this one, under a name that nobody has: for building schemas and for
+    /// rehearsals. Whoever makes one gives it back with [`Ledger::drop_scratch`].
+    ///
+    /// # Errors
+    /// `PermissionDenied` where this role may make no databases.
+    async fn make_scratch(&self) -> Result<Scratch> {
+        Err(Error::unsupported("make a scratch deployment"))
+    }
+
+    /// Removes a scratch deployment. Refuses anything that [`Ledger::make_scratch`] did not name.
+    ///
+    /// # Errors
+    /// Database errors.
+    async fn drop_scratch(&self, scratch: &Scratch) -> Result<()> {
+        let _ = scratch;
+        Err(Error::unsupported("remove a scratch deployment"))
     }
 
     /// Takes the migration lock and opens a session under it.

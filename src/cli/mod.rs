@@ -29,8 +29,11 @@ mod config;
 pub mod context;
 pub mod exit;
 pub mod generate;
+mod golden;
 mod job;
+pub mod lineages;
 mod man;
+mod schema;
 mod store;
 mod table;
 
@@ -127,6 +130,12 @@ pub enum Command {
     /// List and show recorded jobs
     #[command(subcommand)]
     Job(job::Command),
+    /// Print and compare schemas of catalogs
+    #[command(subcommand)]
+    Schema(schema::Command),
+    /// Build the golden schemas again, and compare or rewrite them
+    #[command(subcommand)]
+    Golden(golden::Command),
     /// List, describe and digest tables
     #[command(subcommand)]
     Table(table::Command),
@@ -145,6 +154,8 @@ pub enum Command {
 async fn dispatch(command: Command, ctx: &Context) -> anyhow::Result<Exit> {
     match command {
         Command::Job(command) => job::run(command, ctx).await,
+        Command::Schema(command) => schema::run(command, ctx).await,
+        Command::Golden(command) => golden::run(command, ctx).await,
         Command::Table(command) => table::run(command, ctx).await,
         Command::Store(command) => store::run(command, ctx).await,
         Command::Config(command) => config::run(command, ctx).await,

@@ -178,6 +178,31 @@ impl Known {
         self.versions.last()
     }
 
+    /// The golden schema of a version, or of a named variant of one.
+    #[must_use]
+    pub fn schema_of(&self, name: &str) -> Option<Schema> {
+        if let Some(at) = self.position(name) {
+            return Some(self.versions[at].schema.clone());
+        }
+        let variant = self.named_variants().find(|v| v.name == name)?;
+        let at = self.position(variant.versions.first()?)?;
+        let mut schema = self.versions[at].schema.clone();
+        variant.apply(&mut schema);
+        Some(schema)
+    }
+
+    /// Names of the versions, and of the variants that have a schema of their own.
+    #[must_use]
+    pub fn names(&self) -> Vec<&str> {
+        let versions = self.versions.iter().map(|v| v.version.as_str());
+        let variants = self.named_variants().filter(|v| !v.versions.is_empty()).map(|v| v.name.as_str());
+        versions.chain(variants).collect()
+    }
+
+    fn named_variants(&self) -> impl Iterator<Item = &Variant> {
+        self.rules.variants.iter().flat_map(|group| &group.choices).filter(|v| !v.name.is_empty())
+    }
+
     /// The part of a found schema that belongs to this lineage, and the names of the tables that do not.
     ///
     /// Tables that some version has belong to it, in whatever version they are found.

@@ -113,27 +113,12 @@ async fn read_only(conn: &mut PgConnection, lineage: Lineage) -> Result<Introspe
 /// Database errors.
 pub async fn read_on(conn: &mut PgConnection, lineage: Lineage) -> Result<Introspection> {
     let namespace = if lineage == Lineage::Admin { ADMIN } else { PUBLIC };
-    // Names are printed as the search path has them: it must be the same for everybody.
-    let previous: String = one(conn, "SELECT current_setting('search_path')").await?;
-    set_search_path(conn, PUBLIC).await?;
-    let result = read_namespace(conn, namespace).await;
-    if result.is_ok() {
-        set_search_path(conn, &previous).await?;
-    }
-    let mut found = result?;
+    // Names are printed as the search path has them: every connection of ours has `public` alone.
+    let mut found = read_namespace(conn, namespace).await?;
     if lineage == Lineage::Admin {
         found.schema = qualified(found.schema);
     }
     Ok(found)
-}
-
-async fn set_search_path(conn: &mut PgConnection, path: &str) -> Result<()> {
-    sqlx::query("SELECT set_config('search_path', $1, true)")
-        .bind(path)
-        .execute(conn)
-        .await
-        .map_err(|e| driver(OPERATION, e))?;
-    Ok(())
 }
 
 /// Our own tables are called by schema and name, so that they cannot be taken for ExtendDB's.

@@ -5,7 +5,7 @@ use sqlx::{Connection as _, Executor as _, Row as _};
 
 use super::error::driver;
 use super::{Postgres, lock, operations, steps};
-use crate::backend::ledger::{LiveSession, MigrationSession, SessionOptions};
+use crate::backend::ledger::{LiveSession, MigrationSession, Scratch, SessionOptions};
 use crate::backend::{Error, ErrorKind, Ledger, Result};
 use crate::domain::applied::Entry;
 use crate::domain::migration::{Place, Step};
@@ -105,6 +105,14 @@ impl Ledger for Postgres {
         let sessions = lock::sessions(&mut conn, Some(&data_database)).await?;
         close(conn).await?;
         Ok(sessions.into_iter().map(|(description, is_server)| LiveSession { description, is_server }).collect())
+    }
+
+    async fn make_scratch(&self) -> Result<Scratch> {
+        self.create_scratch().await
+    }
+
+    async fn drop_scratch(&self, scratch: &Scratch) -> Result<()> {
+        self.remove_scratch(scratch).await
     }
 
     async fn migration_session(&self, options: &SessionOptions) -> Result<Box<dyn MigrationSession>> {

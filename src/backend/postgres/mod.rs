@@ -18,6 +18,7 @@ mod operations;
 mod physical_names;
 mod reverse_index;
 mod scan;
+mod scratch;
 mod shape;
 mod snapshot;
 mod steps;

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::connect::blocking;
 use super::error::driver;
 use super::{Sqlite, steps};
-use crate::backend::ledger::{LiveSession, MigrationSession, SessionOptions};
+use crate::backend::ledger::{LiveSession, MigrationSession, Scratch, SessionOptions};
 use crate::backend::{Error, ErrorKind, Ledger, Result};
 use crate::domain::applied::{Entry, Stored};
 use crate::domain::migration::{Place, Step};
@@ -95,6 +95,14 @@ impl Ledger for Sqlite {
         }
         sessions.sort_by_key(|s| !s.is_server);
         Ok(sessions)
+    }
+
+    async fn make_scratch(&self) -> Result<Scratch> {
+        self.create_scratch()
+    }
+
+    async fn drop_scratch(&self, scratch: &Scratch) -> Result<()> {
+        self.remove_scratch(scratch)
     }
 
     async fn migration_session(&self, options: &SessionOptions) -> Result<Box<dyn MigrationSession>> {

@@ -19,6 +19,7 @@ mod lock;
 mod migrate;
 mod publish;
 mod rows;
+mod scratch;
 mod shape;
 mod snapshot;
 mod steps;

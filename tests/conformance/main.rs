@@ -5,6 +5,8 @@ mod support;
 
 mod catalog;
 mod fixtures;
+mod jobs;
+mod loader;
 mod snapshot;
 
 use support::{Deployment, Kind, on_every_backend};

@@ -11,9 +11,11 @@ use extenddb_admin::backend::{Backend, Error};
 use extenddb_admin::domain::claim::Writer;
 use extenddb_admin::domain::digest::TableDigest;
 use extenddb_admin::domain::item::{ControlChars, ItemParser};
+use extenddb_admin::domain::job::{JobKind, NewJob};
 use extenddb_admin::domain::table::{TableInfo, TableKey};
 
 use super::deployment::Deployment;
+use super::servers::Kind;
 use super::table::Table;
 
 /// An opened backend, with the runtime that its calls need.
@@ -119,4 +121,24 @@ pub fn digest_of(texts: &[Vec<u8>], encoding: ControlChars) -> String {
 /// Address of a fixture's table.
 pub fn key(table: &Table) -> TableKey {
     TableKey { account_id: table.account.clone(), table_name: table.name.clone() }
+}
+
+/// A restore of a target, as a test asks for it.
+pub fn restore_job(target: &str) -> NewJob {
+    NewJob {
+        kind: JobKind::Restore,
+        target: target.into(),
+        request: serde_json::json!({"as": target}),
+        request_fingerprint: "f".repeat(64),
+        idempotency_key: None,
+        principal: "tester".into(),
+    }
+}
+
+/// A table of ours by its name on a backend.
+pub fn admin_table(kind: Kind, name: &str) -> String {
+    match kind {
+        Kind::Sqlite => format!("extenddb_admin_{name}"),
+        Kind::Postgres => format!("extenddb_admin.{name}"),
+    }
 }

@@ -5,6 +5,7 @@ use extenddb_admin::backend::{Error, ErrorKind, jobs::JobClaim};
 use extenddb_admin::domain::claim::WriteOutcome;
 use extenddb_admin::domain::item::{ControlChars, ItemParser};
 use extenddb_admin::domain::job::JobStatus;
+use extenddb_admin::domain::store_ref::StoreRef;
 use extenddb_admin::domain::table::TableKey;
 use serde_json::{Value, json};
 
@@ -33,7 +34,11 @@ impl<'a> Load<'a> {
             definition,
             index_ids,
             source_backup_arn: format!("{}/backup/01780309230123-0a0b0c0d", of.arn()),
-            store: None,
+            store: Some(StoreRef {
+                kind: "filesystem".into(),
+                root: "/store".into(),
+                id: "5707e000-0000-4000-8000-000000000001".into(),
+            }),
         };
         let job = seam.wait(seam.backend.admit_job(&restore_job(&format!("{ACCOUNT}/{name}")))).unwrap();
         let claim = seam.wait(seam.backend.claim_job(&job.id, &seam.writer)).unwrap();

@@ -9,7 +9,6 @@ use crate::domain::claim::WriteOutcome;
 use crate::domain::job::BackupStatus;
 use crate::domain::manifest::Manifest;
 use crate::domain::store_ref::StoreRef;
-use crate::domain::timestamp::TimestampMs;
 use crate::ops::error::{Error, Result};
 use crate::ops::heart::{Heart, RowClaim};
 use crate::ops::settings::Run;
@@ -24,7 +23,6 @@ pub async fn claim_row(
     heart: &Heart,
     attempt: &Attempt,
     store: &StoreRef,
-    created_at: TimestampMs,
     told: &mut bool,
 ) -> Result<Option<RowClaim>> {
     let row = NewBackupRow {
@@ -32,7 +30,7 @@ pub async fn claim_row(
         table_name: attempt.table.table_name.clone(),
         backup_name: attempt.name.clone(),
         store: store.clone(),
-        created_at,
+        created_at: attempt.created_at,
         source_table_json: source_table_json(&attempt.info.definition),
     };
     let (claim, reason) = run.backend.claim_backup_row(&row).await?;

@@ -24,7 +24,6 @@ use crate::domain::job::{JobKind, JobRecord, JobStatus, NewJob};
 use crate::domain::manifest::{Manifest, SnapshotMeta};
 use crate::domain::store_ref::StoreRef;
 use crate::domain::table::{TableInfo, TableKey, TableStatus};
-use crate::domain::timestamp::TimestampMs;
 use crate::ops::admission::{self, MAX_TABLES_PER_JOB};
 use crate::ops::cancel::Stop;
 use crate::ops::clock;
@@ -137,7 +136,6 @@ pub struct CreateReport {
 /// # Errors
 /// Refusals of the whole; `Busy` when the same backup is running or no job slot is free.
 pub async fn create(run: &Run, options: &CreateOptions) -> Result<CreateReport> {
-    let begun = Instant::now();
     let created_at = clock::now();
     let mut report = CreateReport::default();
     let tables = run.backend.list_tables(options.account_id.as_deref()).await?;
@@ -165,25 +163,50 @@ pub async fn create(run: &Run, options: &CreateOptions) -> Result<CreateReport> 
     if attempts.is_empty() {
         return Ok(report);
     }
+    run_attempts(run, &options.store, options.name.clone(), options.rate_limit, Source::Tables, attempts, report).await
+}
+
+/// Where the items come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// Live tables.
+    Tables,
+    /// The in-catalog backup of this ARN, shown as one table.
+    Legacy(String),
+}
+
+/// Runs planned attempts as one job.
+///
+/// # Errors
+/// As [`create`].
+pub async fn run_attempts(
+    run: &Run,
+    store: &OpenStore,
+    name: Option<String>,
+    rate_limit: Option<u64>,
+    source: Source,
+    attempts: Vec<Attempt>,
+    mut report: CreateReport,
+) -> Result<CreateReport> {
     let request = BackupRequest {
         version: VERSION,
-        store: options.store.name.clone(),
-        name: options.name.clone(),
+        store: store.name.clone(),
+        name,
         arns: attempts.iter().map(|a| a.arn.to_string()).collect(),
     };
     clean_up_before(run, &request).await?;
     admission::check_slot(&*run.backend, &run.settings).await?;
-    let identity = store_identity(&options.store).await?;
+    let identity = store_identity(store).await?;
     let (job, claim) = admit(run, &request).await?;
     report.job = Some(job.id.to_string());
     let creation = Creation {
         run: run.clone(),
-        store: options.store.clone(),
+        store: store.clone(),
         identity,
+        source,
         heart: Heart::start(claim, run.settings.beat(), run.cancel.clone()),
-        rate: options.rate_limit.map(|rate| Arc::new(RateLimit::new(rate))),
-        created_at,
-        begun,
+        rate: rate_limit.map(|rate| Arc::new(RateLimit::new(rate))),
+        begun: Instant::now(),
     };
     creation.all(attempts, &mut report).await;
     creation.finish(&mut report).await;
@@ -236,9 +259,9 @@ struct Creation {
     run: Run,
     store: OpenStore,
     identity: StoreRef,
+    source: Source,
     heart: Heart,
     rate: Option<Arc<RateLimit>>,
-    created_at: TimestampMs,
     begun: Instant,
 }
 
@@ -253,11 +276,11 @@ impl Creation {
     async fn all(&self, attempts: Vec<Attempt>, report: &mut CreateReport) {
         let keys: Vec<TableKey> = attempts.iter().map(|a| a.table.clone()).collect();
         let mut by_key: HashMap<TableKey, Attempt> = attempts.into_iter().map(|a| (a.table.clone(), a)).collect();
-        let groups = match self.run.cancel.guard(self.run.backend.snapshot_groups(&keys)).await {
+        let groups = match self.groups(keys).await {
             Ok(groups) => groups,
             Err(error) => return self.fail_all(by_key.into_values(), &error, report),
         };
-        self.run.observer.phase("backup", u64::try_from(keys.len()).ok());
+        self.run.observer.phase("backup", None);
         let mut told = false;
         for group in groups {
             let group: Vec<Attempt> = group.iter().filter_map(|key| by_key.remove(key)).collect();
@@ -268,6 +291,22 @@ impl Creation {
         }
         if let Some(stop) = self.run.cancel.reason() {
             report.stopped = Some(stop.into());
+        }
+    }
+
+    /// Tables that one snapshot each covers.
+    async fn groups(&self, keys: Vec<TableKey>) -> Result<Vec<Vec<TableKey>>> {
+        match self.source {
+            Source::Tables => self.run.cancel.guard(self.run.backend.snapshot_groups(&keys)).await,
+            Source::Legacy(_) => Ok(vec![keys]),
+        }
+    }
+
+    async fn open_once(&self, keys: &[TableKey]) -> Result<Box<dyn Snapshot>> {
+        let options = SnapshotOptions { connections: self.run.workers.get(), hold_rows: true };
+        match &self.source {
+            Source::Tables => self.run.cancel.guard(self.run.backend.open_snapshot(keys, &options)).await,
+            Source::Legacy(arn) => self.run.cancel.guard(self.run.backend.open_legacy_backup(arn)).await,
         }
     }
 
@@ -282,7 +321,11 @@ impl Creation {
         }
         let Some((snapshot, pending)) = self.open(pending, report).await else { return };
         let info = snapshot.info().clone();
-        let meta = SnapshotMeta { kind: info.kind.to_owned(), marker: info.marker };
+        let mut meta = SnapshotMeta { kind: info.kind.to_owned(), marker: info.marker };
+        if meta.marker.is_empty() && pending.len() > 1 {
+            // A backend without a mark of its own: backups of one instant are known by one.
+            meta.marker = format!("shared:{}", uuid::Uuid::new_v4());
+        }
         let shown = SnapshotReport { kind: meta.kind.clone(), marker: meta.marker.clone(), tables: pending.len() };
         let (streamed, closed) = self.read(snapshot, pending, report).await;
         for (one, table, writer) in streamed {
@@ -301,7 +344,7 @@ impl Creation {
     async fn claim(&self, attempt: Attempt, told: &mut bool) -> std::result::Result<Pending, (String, Error)> {
         let table = attempt.table.table_name.clone();
         let prefix = BackupPrefix::of_arn(&attempt.arn).map_err(|e| (table.clone(), Error::Usage(e)))?;
-        let row = claim_row(&self.run, &self.heart, &attempt, &self.identity, self.created_at, told)
+        let row = claim_row(&self.run, &self.heart, &attempt, &self.identity, told)
             .await
             .map_err(|e| (table, e))?;
         Ok(Pending { attempt, row, prefix })
@@ -313,17 +356,17 @@ impl Creation {
         mut pending: Vec<Pending>,
         report: &mut CreateReport,
     ) -> Option<(Box<dyn Snapshot>, Vec<Pending>)> {
-        let options = SnapshotOptions { connections: self.run.workers.get(), hold_rows: true };
         for attempt in 1.. {
             if pending.is_empty() {
                 return None;
             }
             let keys: Vec<TableKey> = pending.iter().map(|p| p.attempt.table.clone()).collect();
-            let error = match self.run.cancel.guard(self.run.backend.open_snapshot(&keys, &options)).await {
+            let error = match self.open_once(&keys).await {
                 Ok(snapshot) => return Some((snapshot, pending)),
                 Err(error) => error,
             };
-            let gone = if attempt < MAX_SNAPSHOT_TRIES { self.no_longer_active(&keys).await } else { Vec::new() };
+            let retry = attempt < MAX_SNAPSHOT_TRIES && self.source == Source::Tables;
+            let gone = if retry { self.no_longer_active(&keys).await } else { Vec::new() };
             if gone.is_empty() || self.run.cancel.is_stopped() {
                 let message = error.to_string();
                 let mut first = Some(error);
@@ -448,7 +491,7 @@ impl Creation {
         let record = BackupMeta {
             arn: one.attempt.arn.clone(),
             name: one.attempt.name.clone(),
-            created: self.created_at,
+            created: one.attempt.created_at,
             ended: clock::now(),
             source_backend: self.run.backend.name().to_owned(),
             snapshot: meta.clone(),

@@ -8,8 +8,11 @@
 
 pub mod claim;
 pub mod create;
+pub mod delete;
+pub mod describe;
 pub mod list;
 pub mod plan;
+pub mod promote;
 pub mod rate;
 pub mod request;
 pub mod resolve;

@@ -29,6 +29,8 @@ pub struct Attempt {
     pub arn: BackupArn,
     /// Name of the new backup.
     pub name: String,
+    /// Creation time of the new backup.
+    pub created_at: TimestampMs,
     /// The table as the catalog described it before the snapshot.
     pub info: TableInfo,
 }
@@ -92,7 +94,7 @@ pub fn attempt(info: &TableInfo, name: Option<&str>, now: TimestampMs, random: u
         });
     }
     let name = name.map_or_else(|| default_name(&table.table_name, now), str::to_owned);
-    Ok(Attempt { table, arn, name, info: info.clone() })
+    Ok(Attempt { table, arn, name, created_at: now, info: info.clone() })
 }
 
 /// Says why a table's backup would have no ARN, naming the part.

@@ -202,6 +202,16 @@ pub trait Jobs: Send + Sync {
         Err(Error::unsupported("record jobs"))
     }
 
+    /// The job that a caller's key names, for this principal and target, whatever its request and state.
+    /// `None` also where the admin lineage does not exist.
+    ///
+    /// # Errors
+    /// `Damaged` for a row that breaks its rules.
+    async fn job_by_key(&self, principal: &str, target: &str, key: &str) -> Result<Option<JobRecord>> {
+        let _ = (principal, target, key);
+        Err(Error::unsupported("read jobs"))
+    }
+
     /// One job.
     ///
     /// # Errors

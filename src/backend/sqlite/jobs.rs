@@ -31,6 +31,15 @@ impl Jobs for Sqlite {
         self.run(move |this| admit(&mut this.writer()?, &job)).await
     }
 
+    async fn job_by_key(&self, principal: &str, target: &str, key: &str) -> Result<Option<JobRecord>> {
+        let (principal, target, key) = (principal.to_owned(), target.to_owned(), key.to_owned());
+        self.run(move |this| {
+            let condition = "principal = ?1 AND target = ?2 AND idempotency_key = ?3";
+            Ok(select(&this.reader()?, condition, params![principal, target, key])?.into_iter().next())
+        })
+        .await
+    }
+
     async fn job(&self, id: &JobId) -> Result<Option<JobRecord>> {
         let id = id.clone();
         self.run(move |this| find(&this.reader()?, &id)).await

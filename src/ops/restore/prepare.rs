@@ -114,6 +114,37 @@ pub fn plan(
     Ok(StagePlan { target, definition, index_ids, source_backup_arn: wanted.backup_arn.clone(), store })
 }
 
+/// What is enough to remove a staged table whose backup can no longer be read: its names and ids, no definition.
+#[must_use]
+pub fn removal_plan(request: &RestoreRequest, ordinal: usize) -> StagePlan {
+    let wanted = &request.tables[ordinal];
+    let indexes = request.decided.as_ref().and_then(|d| d.indexes.get(ordinal)).copied().unwrap_or(0);
+    StagePlan {
+        target: wanted.target.key(),
+        definition: SourceTable {
+            table_name: wanted.target.table_name.clone(),
+            table_id: request.new_id(ordinal, None),
+            table_arn: String::new(),
+            table_creation_date_time: 0.0,
+            key_schema: Vec::new(),
+            attribute_definitions: Vec::new(),
+            billing_mode: BillingMode::PayPerRequest,
+            provisioned_throughput: None,
+            on_demand_throughput: None,
+            table_class: None,
+            sse_specification: None,
+            global_secondary_indexes: None,
+            local_secondary_indexes: None,
+            vector_indexes: None,
+            item_count: 0,
+            table_size_bytes: 0,
+        },
+        index_ids: (0..indexes).map(|i| request.new_id(ordinal, Some(i))).collect(),
+        source_backup_arn: wanted.backup_arn.clone(),
+        store: None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

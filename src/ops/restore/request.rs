@@ -61,6 +61,17 @@ pub struct Decided {
     pub checksums: Vec<Option<String>>,
     /// Digest of each table's items, as verified.
     pub digests: Vec<Option<String>>,
+    /// Number of secondary indexes of each table.
+    pub indexes: Vec<usize>,
+}
+
+impl Decided {
+    /// Takes over what was decided of one table before.
+    pub fn keep(&mut self, before: &Self, ordinal: usize) {
+        self.checksums[ordinal] = before.checksums.get(ordinal).cloned().flatten();
+        self.digests[ordinal] = before.digests.get(ordinal).cloned().flatten();
+        self.indexes[ordinal] = before.indexes.get(ordinal).copied().unwrap_or(0);
+    }
 }
 
 /// The request of a restore job.
@@ -162,7 +173,7 @@ mod tests {
         let mut other = request();
         other.tables.reverse();
         other.seed = "another".into();
-        other.decided = Some(Decided { checksums: vec![None], digests: vec![None] });
+        other.decided = Some(Decided { checksums: vec![None], digests: vec![None], indexes: vec![0] });
         assert_eq!(request().fingerprint(), other.fingerprint());
         other.overrides.billing_mode = Some(BillingMode::PayPerRequest);
         assert_ne!(request().fingerprint(), other.fingerprint());

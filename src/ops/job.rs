@@ -8,6 +8,9 @@ use crate::backend::jobs::JobFilter;
 use crate::domain::job::{JobId, JobKind, JobRecord, JobStatus};
 use crate::domain::timestamp::TimestampMs;
 
+/// Most failure details that a job keeps. Source: durable jobs.
+pub const MAX_FAILURE_DETAILS: usize = 8;
+
 /// Most jobs of one list.
 pub const MAX_LISTED: u32 = 4096;
 
@@ -88,8 +91,20 @@ pub struct FailureView {
     pub message: String,
 }
 
+/// The result of a job as it is recorded: bounded, whatever happened.
+///
+/// # Panics
+/// Never: it is plain data.
+#[must_use]
+pub fn result(tables: TableCounts, failures: &[FailureView]) -> serde_json::Value {
+    let shown = &failures[..failures.len().min(MAX_FAILURE_DETAILS)];
+    let omitted = u64::try_from(failures.len() - shown.len()).unwrap_or(u64::MAX);
+    let result = ResultPart { tables, failures: shown.to_vec(), failure_details_omitted: omitted };
+    serde_json::to_value(result).expect("plain data")
+}
+
 /// The part of a recorded result that every job shares.
-#[derive(Default, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 struct ResultPart {
     tables: TableCounts,

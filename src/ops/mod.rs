@@ -10,7 +10,6 @@ pub mod error;
 pub mod golden;
 pub mod heart;
 pub mod job;
-pub mod job_view;
 pub mod migrate;
 pub mod observer;
 pub mod restore;

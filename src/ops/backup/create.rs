@@ -29,13 +29,12 @@ use crate::ops::cancel::Stop;
 use crate::ops::clock;
 use crate::ops::error::{Error, Result};
 use crate::ops::heart::{Heart, RowClaim};
+use crate::ops::job::{self, FailureView, TableCounts};
 use crate::ops::settings::{OpenStore, Run};
 use crate::store::Store;
 
 /// A snapshot is opened anew at most this often when a table was altered or dropped meanwhile.
 const MAX_SNAPSHOT_TRIES: usize = 3;
-/// Most failure details in a job's result.
-const MAX_FAILURE_DETAILS: usize = 8;
 
 /// What to back up, and where to.
 #[derive(Clone)]
@@ -113,6 +112,10 @@ pub struct FailedTable {
 impl FailedTable {
     fn new(table: impl Into<String>, error: Error) -> Self {
         Self { table: table.into(), code: error.code(), message: error.to_string(), error }
+    }
+
+    fn view(&self) -> FailureView {
+        FailureView { table: self.table.clone(), code: self.code.to_owned(), message: self.message.clone() }
     }
 }
 
@@ -344,9 +347,7 @@ impl Creation {
     async fn claim(&self, attempt: Attempt, told: &mut bool) -> std::result::Result<Pending, (String, Error)> {
         let table = attempt.table.table_name.clone();
         let prefix = BackupPrefix::of_arn(&attempt.arn).map_err(|e| (table.clone(), Error::Usage(e)))?;
-        let row = claim_row(&self.run, &self.heart, &attempt, &self.identity, told)
-            .await
-            .map_err(|e| (table, e))?;
+        let row = claim_row(&self.run, &self.heart, &attempt, &self.identity, told).await.map_err(|e| (table, e))?;
         Ok(Pending { attempt, row, prefix })
     }
 
@@ -601,12 +602,14 @@ impl Creation {
             (_, true) => JobStatus::Succeeded,
             (_, false) => JobStatus::Failed,
         };
-        let details: Vec<_> = report.failed.iter().take(MAX_FAILURE_DETAILS).collect();
-        let result = serde_json::json!({
-            "tables": { "committed": report.backups.len(), "triggered": 0, "skipped": 0, "failed": report.failed.len() },
-            "failures": details,
-            "failure_details_omitted": report.failed.len().saturating_sub(MAX_FAILURE_DETAILS),
-        });
+        let count = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
+        let tables = TableCounts {
+            committed: count(report.backups.len()),
+            failed: count(report.failed.len()),
+            ..TableCounts::default()
+        };
+        let failures: Vec<FailureView> = report.failed.iter().map(FailedTable::view).collect();
+        let result = job::result(tables, &failures);
         match self.heart.job().finish(status, &result).await {
             Ok(WriteOutcome::Matched) => {}
             Ok(WriteOutcome::NotMatched) => {

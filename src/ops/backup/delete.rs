@@ -63,9 +63,7 @@ pub async fn delete(backend: Option<&dyn Backend>, store: Option<&OpenStore>, re
             }
         }
     }
-    let store = store.ok_or_else(|| {
-        Error::Usage(format!("backup {shown} lies in a store: name it with --store"))
-    })?;
+    let store = store.ok_or_else(|| Error::Usage(format!("backup {shown} lies in a store: name it with --store")))?;
     if row.is_none() && !matches!(look(&*store.store, prefix).await?, Found::Complete(_) | Found::Damaged(_)) {
         return Err(Error::NotFound(format!(
             "{prefix} has no commit record, so it is no backup: its writer or `extenddb-admin reconcile` removes it, \

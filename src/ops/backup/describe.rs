@@ -99,8 +99,7 @@ async fn entry(places: Places<'_>, resolved: &Resolved) -> Result<Entry> {
         (None, Some(legacy)) => (legacy.account_id.as_str(), legacy.table.table_name.as_str(), None),
         (None, None) => return Err(Error::NotFound("the backup is gone".into())),
     };
-    let options =
-        ListOptions { table: Some(table.to_owned()), status: StatusFilter::All, since: None, until: None };
+    let options = ListOptions { table: Some(table.to_owned()), status: StatusFilter::All, since: None, until: None };
     let listed = list(Places { account_id: Some(account), ..places }, &options).await?;
     let legacy_arn = resolved.legacy.as_ref().map(|l| l.backup_arn.as_str());
     listed

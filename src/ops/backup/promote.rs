@@ -43,7 +43,8 @@ pub async fn promote(run: &Run, store: &OpenStore, legacy: &LegacyBackup) -> Res
         },
     };
     let source = Source::Legacy(legacy.backup_arn.clone());
-    run_attempts(run, store, Some(legacy.backup_name.clone()), None, source, vec![attempt], CreateReport::default()).await
+    run_attempts(run, store, Some(legacy.backup_name.clone()), None, source, vec![attempt], CreateReport::default())
+        .await
 }
 
 /// The ARN under which a legacy backup lies in a store: its own where that is one, else with a new id.
@@ -54,7 +55,8 @@ async fn new_arn(run: &Run, store: &OpenStore, legacy: &LegacyBackup) -> Result<
     let fresh = new_backup_id(clock::now(), clock::random());
     let own = id_of(&legacy.backup_arn).filter(|id| is_component(id) && *id != CHANGELOG);
     let arn = |id: &str| {
-        BackupArn::new(region, &legacy.account_id, table, id).map_err(|e: ArnError| Error::Usage(arn_refusal(&shown, &e)))
+        BackupArn::new(region, &legacy.account_id, table, id)
+            .map_err(|e: ArnError| Error::Usage(arn_refusal(&shown, &e)))
     };
     let Some(own) = own else { return arn(&fresh) };
     let arn_with_own = arn(own)?;

@@ -94,7 +94,9 @@ fn check_count(options: &RestoreOptions) -> Result<()> {
         return Err(Error::Usage("there is nothing to restore".into()));
     }
     if options.named && count > MAX_NAMED_TABLES {
-        return Err(Error::Usage(format!("{count} tables are named, a restore takes at most {MAX_NAMED_TABLES}: use --all")));
+        return Err(Error::Usage(format!(
+            "{count} tables are named, a restore takes at most {MAX_NAMED_TABLES}: use --all"
+        )));
     }
     if count > MAX_TABLES_PER_JOB {
         return Err(Error::Usage(format!("{count} tables are more than the {MAX_TABLES_PER_JOB} of one job")));
@@ -187,7 +189,10 @@ async fn table_problems(
         legacy.table
     } else {
         let Some(store) = &options.store else {
-            return Ok(vec![Error::Usage(format!("backup {} lies in a store: name it with --store", table.backup_arn))]);
+            return Ok(vec![Error::Usage(format!(
+                "backup {} lies in a store: name it with --store",
+                table.backup_arn
+            ))]);
         };
         problems.extend(row_problem(run, store, &table.backup_arn).await?);
         let arn: BackupArn = table.backup_arn.parse().map_err(|e| Error::Usage(format!("{e}")))?;
@@ -212,7 +217,8 @@ async fn table_problems(
 async fn row_problem(run: &Run, store: &OpenStore, arn: &str) -> Result<Option<Error>> {
     let id = store.id_for_reading().await;
     let rows = run.backend.backup_rows(None).await?;
-    let row = rows.iter().find(|row| row.key.backup_arn == arn && row.store.kind == store.store.kind() && row.store.id == id);
+    let row =
+        rows.iter().find(|row| row.key.backup_arn == arn && row.store.kind == store.store.kind() && row.store.id == id);
     Ok(match row.map(|row| row.status) {
         // A CREATING row with a commit record is complete: its row only lags behind.
         None | Some(BackupStatus::Available | BackupStatus::Creating) => None,

@@ -77,7 +77,10 @@ pub fn apply_overrides(source: &SourceTable, overrides: &Overrides) -> Result<So
             if let Some(index) =
                 table.global_secondary_indexes.iter().flatten().find(|index| index.provisioned_throughput.is_none())
             {
-                return Err(format!("global index {:?} has no throughput and the table would be provisioned", index.index_name));
+                return Err(format!(
+                    "global index {:?} has no throughput and the table would be provisioned",
+                    index.index_name
+                ));
             }
         }
     }

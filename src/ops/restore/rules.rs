@@ -24,7 +24,10 @@ pub fn check_definition(rules: &TargetRules, table: &SourceTable) -> Vec<Finding
     };
     let count = |kind: KeyType| table.key_schema.iter().filter(|element| element.key_type == kind).count();
     if count(KeyType::Hash) > 1 || count(KeyType::Range) > 1 {
-        refuse(format!("table {:?} has a key of several HASH or RANGE attributes, which no target takes", table.table_name));
+        refuse(format!(
+            "table {:?} has a key of several HASH or RANGE attributes, which no target takes",
+            table.table_name
+        ));
     }
     if !rules.vector_indexes {
         for index in table.vector_indexes.iter().flatten() {

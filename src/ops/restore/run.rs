@@ -27,7 +27,7 @@ use crate::domain::table::TableStatus;
 use crate::ops::cancel::Stop;
 use crate::ops::error::{Error, Result};
 use crate::ops::heart::Heart;
-use crate::ops::job_view::{self, FailureView, JobView, TableCounts};
+use crate::ops::job::{self, FailureView, JobView, TableCounts};
 use crate::ops::settings::{OpenStore, Run};
 
 /// What came out.
@@ -52,7 +52,15 @@ pub async fn run(run: &Run, id: &JobId) -> Result<RestoreReport> {
     let claim = run.backend.claim_job(id, &run.writer).await?;
     let heart = Heart::start(Arc::from(claim), run.settings.beat(), run.cancel.clone());
     let job = run.backend.job(id).await?.ok_or_else(|| Error::NotFound(format!("there is no job {id}")))?;
-    let mut restore = Restore { run: run.clone(), heart, errors: Vec::new(), failures: Vec::new(), published: Vec::new(), request: None, staged: false };
+    let mut restore = Restore {
+        run: run.clone(),
+        heart,
+        errors: Vec::new(),
+        failures: Vec::new(),
+        published: Vec::new(),
+        request: None,
+        staged: false,
+    };
     let stopped = match RestoreRequest::of(&job) {
         Some(request) => restore.all(&job, request).await,
         None => {
@@ -151,7 +159,8 @@ impl Restore {
             if self.run.cancel.is_stopped() {
                 return self.run.cancel.reason();
             }
-            let look = Look { job, request: &request, ordinal, store: store.as_ref(), store_ref: &store_ref, rules: &rules };
+            let look =
+                Look { job, request: &request, ordinal, store: store.as_ref(), store_ref: &store_ref, rules: &rules };
             match self.look(look).await {
                 Ok(Looked::Published) => {
                     self.published[ordinal] = true;
@@ -224,7 +233,9 @@ impl Restore {
         let counters = Arc::clone(self.heart.counters());
         counters.phase("load");
         let items: u64 = ready.iter().map(|one| one.checked.digest.count).sum();
-        counters.files_found(ready.iter().map(|one| u64::try_from(one.checked.manifest.data_files.len()).unwrap_or(0)).sum());
+        counters.files_found(
+            ready.iter().map(|one| u64::try_from(one.checked.manifest.data_files.len()).unwrap_or(0)).sum(),
+        );
         self.run.observer.phase("load", Some(items));
         let loads = Arc::new(Loads::new(&self.run, self.heart.job().fence().clone(), counters));
         let at_once = if self.run.backend.capabilities().parallel_load { self.run.workers.get() } else { 1 };
@@ -269,10 +280,10 @@ impl Restore {
     /// Ends the job, or leaves it to be resumed.
     async fn end(self, id: &JobId, stopped: Option<Stop>) -> Result<RestoreReport> {
         let Self { run, heart, mut errors, failures, published, request, staged } = self;
-        let committed = published.iter().filter(|published| **published).count();
+        let committed = count(published.iter().filter(|published| **published).count());
         heart.rest().await;
-        let tables = TableCounts { committed, triggered: 0, skipped: 0, failed: failures.len() };
-        let result = job_view::result(tables, &failures);
+        let tables = TableCounts { committed, triggered: 0, skipped: 0, failed: count(failures.len()) };
+        let result = job::result(tables, &failures);
         let stop = run.cancel.reason().or(stopped);
         let status = match &stop {
             Some(Stop::Fenced(_)) => None,
@@ -297,13 +308,15 @@ impl Restore {
                     stopped = Some(Error::Fenced(format!("job {id} was taken over by another process while it ended")));
                 }
                 Ok(WriteOutcome::Unknown) | Err(_) => {
-                    run.observer.warn(&format!("whether the end of job {id} was recorded is not known: run the same command again"));
+                    run.observer.warn(&format!(
+                        "whether the end of job {id} was recorded is not known: run the same command again"
+                    ));
                 }
             }
         }
-        let job = run.backend.job(id).await?.ok_or_else(|| Error::NotFound(format!("job {id} is gone")))?;
-        let mut view = JobView::of(&job);
-        if !job.status.is_terminal() {
+        let record = run.backend.job(id).await?.ok_or_else(|| Error::NotFound(format!("job {id} is gone")))?;
+        let mut view = JobView::from(&record);
+        if !record.status.is_terminal() {
             view.tables = tables;
             view.failures = failures;
         }
@@ -333,9 +346,11 @@ impl Restore {
             Err(error) => return Err(error.into()),
         }
         let source = self.source(&look).await?;
-        let before = look.request.decided.as_ref().and_then(|d| {
-            Some((d.checksums.get(look.ordinal)?.clone()?, d.digests.get(look.ordinal)?.clone()?))
-        });
+        let before = look
+            .request
+            .decided
+            .as_ref()
+            .and_then(|d| Some((d.checksums.get(look.ordinal)?.clone()?, d.digests.get(look.ordinal)?.clone()?)));
         let checked = match before {
             Some((checksum, digest)) => self.again(&look, &source, checksum, &digest).await?,
             None => {
@@ -434,6 +449,10 @@ struct Look<'a> {
     rules: &'a TargetRules,
 }
 
+fn count(n: usize) -> u64 {
+    u64::try_from(n).unwrap_or(u64::MAX)
+}
+
 /// The store or the database does not answer: the same may go well later.
 fn is_unreachable(error: &Error) -> bool {
     match error {
@@ -459,7 +478,7 @@ async fn undo(run: &Run, loads: &Loads, plan: &StagePlan, error: Error) -> Error
 }
 
 /// What a stop left, in words.
-fn explain(id: &JobId, stop: Stop, staged: bool, committed: usize) -> Error {
+fn explain(id: &JobId, stop: Stop, staged: bool, committed: u64) -> Error {
     let published = match committed {
         0 => String::new(),
         n => format!(" {n} tables were published before and stay."),
@@ -469,7 +488,9 @@ fn explain(id: &JobId, stop: Stop, staged: bool, committed: usize) -> Error {
         Stop::CancelRequested => {
             Error::Interrupted(format!("job {id} was cancelled: what it had loaded is removed.{published}"))
         }
-        Stop::Signal if !staged => Error::Interrupted(format!("interrupted: nothing was written, job {id} is cancelled")),
+        Stop::Signal if !staged => {
+            Error::Interrupted(format!("interrupted: nothing was written, job {id} is cancelled"))
+        }
         Stop::Signal => Error::Interrupted(format!(
             "interrupted: job {id} can be resumed by the same command or `extenddb-admin job resume {id}`, \
              `extenddb-admin job cancel {id}` undoes it.{published}"

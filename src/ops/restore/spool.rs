@@ -59,7 +59,8 @@ pub async fn spool(
         return Ok((store, prefix, arn));
     }
     store.delete_prefix(prefix.key()).await?;
-    run.observer.note(&format!("{legacy_arn} lies in the catalog: it is spooled to {} first", base(&run.settings).display()));
+    run.observer
+        .note(&format!("{legacy_arn} lies in the catalog: it is spooled to {} first", base(&run.settings).display()));
     let snapshot = run.cancel.guard(run.backend.open_legacy_backup(legacy_arn)).await?;
     write(run, snapshot, &store, &prefix, &arn).await?;
     Ok((store, prefix, arn))

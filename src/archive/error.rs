@@ -27,6 +27,9 @@ pub enum Error {
         /// What happened.
         message: String,
     },
+    /// A worker went away without finishing its data files, so the backup is not whole.
+    #[error("not every worker finished its data files")]
+    Unfinished,
     /// The caller asked to stop.
     #[error("stopped on request")]
     Stopped,

@@ -226,6 +226,7 @@ fn of_archive(error: &archive::Error) -> Failure {
     use archive::Error as E;
     match error {
         E::Store(e) => of_store(e),
+        E::Unfinished => failure(Exit::Failed, "FAILED", error, None),
         E::Refused(_) => failure(
             Exit::Difference,
             "BACKUP_REFUSED",

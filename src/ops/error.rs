@@ -68,6 +68,7 @@ impl Error {
             Self::Archive(archive::Error::Refused(_)) => "BACKUP_REFUSED",
             Self::Archive(archive::Error::Item(_)) => "ITEM_INVALID",
             Self::Archive(archive::Error::Spool { .. }) => "SPOOL",
+            Self::Archive(archive::Error::Unfinished) => "FAILED",
             Self::Archive(archive::Error::Stopped) => "INTERRUPTED",
             Self::Usage(_) => "USAGE",
             Self::CheckFailed { code, .. } => code,

@@ -88,7 +88,8 @@ pub async fn setting(conn: &mut PgConnection, key: &'static str) -> Result<Optio
     row.map(|r| r.try_get(0)).transpose().map_err(|e| driver(OPERATION, e))
 }
 
-async fn accounts(conn: &mut PgConnection) -> Result<Vec<String>> {
+/// Accounts, in byte order.
+pub async fn accounts(conn: &mut PgConnection) -> Result<Vec<String>> {
     const OPERATION: &str = "read the accounts";
     let rows = sqlx::query("SELECT account_id FROM accounts ORDER BY account_id COLLATE \"C\"")
         .fetch_all(conn)

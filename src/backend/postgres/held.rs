@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sqlx::postgres::PgConnection;
 
+use super::layout::Style;
+
 /// Shared by the roles of one deployment. Clones share.
 #[derive(Clone, Default)]
 pub struct Held(Arc<Mutex<State>>);
@@ -16,6 +18,10 @@ struct State {
     locks: HashMap<String, PgConnection>,
     /// `RUNNING` records of ours (0.0.5), by fence key: the new tables' ids.
     registrations: HashMap<String, Vec<String>>,
+    /// Fences that refused this process, with what was said: it may not write under them again.
+    refusals: HashMap<String, String>,
+    /// How this deployment's physical tables look, once asked.
+    style: Option<Style>,
 }
 
 impl Held {
@@ -60,5 +66,32 @@ impl Held {
     /// Tables whose records this fence's heartbeats renew.
     pub fn registered(&self, fence_key: &str) -> Vec<String> {
         self.with(|s| s.registrations.get(fence_key).cloned().unwrap_or_default())
+    }
+
+    /// Latches a refusal. The first one stays.
+    pub fn refuse(&self, fence_key: &str, message: &str) {
+        self.with(|s| {
+            s.refusals.entry(fence_key.to_owned()).or_insert_with(|| message.to_owned());
+        });
+    }
+
+    /// What was said when this fence refused us.
+    pub fn refusal(&self, fence_key: &str) -> Option<String> {
+        self.with(|s| s.refusals.get(fence_key).cloned())
+    }
+
+    /// A fresh claim of this process under the same key makes it good again.
+    pub fn readmit(&self, fence_key: &str) {
+        self.with(|s| s.refusals.remove(fence_key));
+    }
+
+    /// How this deployment's physical tables look, if it was asked before.
+    pub fn style(&self) -> Option<Style> {
+        self.with(|s| s.style)
+    }
+
+    /// Keeps the answer: it must not change between the making of a table and its indexes.
+    pub fn keep_style(&self, style: Style) {
+        self.with(|s| s.style = Some(style));
     }
 }

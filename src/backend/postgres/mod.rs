@@ -1,13 +1,17 @@
 //! ExtendDB on PostgreSQL: a catalog database, and a data database that the catalog names.
 
+mod batch;
+mod build;
 mod catalog;
 mod connect;
 mod copy;
 mod encoding;
 mod error;
+mod fence;
 mod held;
 mod introspect;
 mod jobs;
+mod layout;
 mod ledger;
 mod legacy;
 mod loader;
@@ -16,11 +20,14 @@ mod migrate;
 mod names;
 mod operations;
 mod physical_names;
+mod publish;
+mod readback;
 mod reverse_index;
 mod scan;
 mod scratch;
 mod shape;
 mod snapshot;
+mod stage;
 mod steps;
 mod tables;
 

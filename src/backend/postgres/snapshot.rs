@@ -18,9 +18,12 @@ use super::tables::{Which, read_tables};
 use super::{Postgres, encoding, legacy};
 use crate::backend::snapshot::{Snapshot, SnapshotInfo, SnapshotOptions, Snapshots};
 use crate::backend::{Error, ErrorKind, Result};
+use crate::domain::item::ControlChars;
 use crate::domain::table::{TableInfo, TableKey, TableStatus};
 
 const OPEN: &str = "open a snapshot";
+/// How the commit record names such a snapshot.
+const SNAPSHOT_KIND: &str = "postgres_repeatable_read";
 /// Begins the transaction of an exporting or importing session.
 pub const BEGIN_SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
 /// Most tables named in one LOCK statement or read by one SELECT.
@@ -71,7 +74,7 @@ impl Snapshots for Postgres {
         check_unchanged(&mut catalog, &infos).await?;
         end(catalog).await?;
 
-        let info = SnapshotInfo { kind: "postgres_repeatable_read", marker };
+        let info = SnapshotInfo { kind: SNAPSHOT_KIND, marker };
         let exported = Exported { id, session: exporter };
         let sources = infos.into_iter().zip(names.into_iter().map(Source::Table)).collect();
         Ok(Box::new(PgSnapshot::new(self.connector.clone(), exported, info, sources, encoding, options.connections)))
@@ -93,11 +96,31 @@ impl Snapshots for Postgres {
             named_by_table: shape.named_by_table(),
             notes: backup.notes,
         };
-        let info = SnapshotInfo { kind: "postgres_repeatable_read", marker };
+        let info = SnapshotInfo { kind: SNAPSHOT_KIND, marker };
         let exported = Exported { id, session };
         let sources = vec![(table, Source::LegacyBackup { backup_arn: backup_arn.to_owned() })];
         Ok(Box::new(PgSnapshot::new(self.connector.clone(), exported, info, sources, encoding, 1)))
     }
+}
+
+/// A snapshot of one physical table, without a look at the catalog.
+///
+/// # Errors
+/// Database errors.
+pub async fn open_source(
+    pg: &Postgres,
+    table: TableInfo,
+    source: Source,
+    encoding: ControlChars,
+    connections: usize,
+) -> Result<PgSnapshot> {
+    let mut session = pg.data_connection().await?;
+    lift_timeouts(&mut session).await?;
+    begin(&mut session, BEGIN_SNAPSHOT).await?;
+    let (id, marker) = export(&mut session).await?;
+    let info = SnapshotInfo { kind: SNAPSHOT_KIND, marker };
+    let exported = Exported { id, session };
+    Ok(PgSnapshot::new(pg.connector.clone(), exported, info, vec![(table, source)], encoding, connections))
 }
 
 /// Runs a statement that begins a transaction.

@@ -20,6 +20,9 @@ impl std::fmt::Display for JobId {
     }
 }
 
+/// How long an ended job is kept. Nothing removes it before.
+pub const RETENTION_MS: i64 = 30 * 24 * 60 * 60 * 1000;
+
 /// What a job does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -114,6 +117,22 @@ impl JobStatus {
     #[must_use]
     pub fn is_terminal(self) -> bool {
         matches!(self, Self::Succeeded | Self::Failed | Self::Cancelled)
+    }
+
+    /// The state in which a job ends when its holder says so. One that stops by itself asks and honours at once.
+    ///
+    /// # Errors
+    /// When `to` is no end, or not one from here.
+    pub fn end_as(self, to: Self) -> Result<Self, String> {
+        let illegal = |e: IllegalTransition| e.to_string();
+        match to {
+            Self::Succeeded => self.next(JobEvent::Succeed).map_err(illegal),
+            Self::Failed => self.next(JobEvent::Fail).map_err(illegal),
+            Self::Cancelled => {
+                self.next(JobEvent::RequestCancel).and_then(|asked| asked.next(JobEvent::Cancel)).map_err(illegal)
+            }
+            other => Err(format!("{} is not an end", other.word())),
+        }
     }
 
     /// The state after an event.

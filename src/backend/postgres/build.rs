@@ -87,12 +87,14 @@ async fn statement(pg: &Postgres, session: &mut PgConnection, fence: &FenceToken
 }
 
 async fn has_primary_key(session: &mut PgConnection, table: &TableLayout) -> Result<bool> {
-    sqlx::query("SELECT EXISTS (SELECT 1 FROM pg_index WHERE indrelid = to_regclass($1) AND indisprimary AND indisvalid)")
-        .bind(table.physical.sql())
-        .fetch_one(session)
-        .await
-        .and_then(|r| r.try_get(0))
-        .map_err(|e| driver(BUILD, e))
+    sqlx::query(
+        "SELECT EXISTS (SELECT 1 FROM pg_index WHERE indrelid = to_regclass($1) AND indisprimary AND indisvalid)",
+    )
+    .bind(table.physical.sql())
+    .fetch_one(session)
+    .await
+    .and_then(|r| r.try_get(0))
+    .map_err(|e| driver(BUILD, e))
 }
 
 /// Whether an index other than the primary key covers exactly these columns in this order.

@@ -56,10 +56,9 @@ pub fn refused(token: &FenceToken, found: Option<&Recorded>) -> Error {
     let ours = format!("epoch {} of writer {}", token.epoch, token.writer);
     let message = match found {
         None => format!("the claim is lost: {ours} was shown, and there is no record any more"),
-        Some(found) => format!(
-            "the claim is lost: {ours} was shown, epoch {} of writer {} is recorded",
-            found.epoch, found.writer
-        ),
+        Some(found) => {
+            format!("the claim is lost: {ours} was shown, epoch {} of writer {} is recorded", found.epoch, found.writer)
+        }
     };
     Error::new(ErrorKind::Fenced, ASSERT, message).with("fence", &token.key)
 }
@@ -97,15 +96,19 @@ pub fn epoch_of(stored: i64, table: &'static str, row: &str) -> Result<Epoch> {
 ///
 /// # Errors
 /// `Busy` when it was moved at the same time, or a batch holds it; `Damaged` for a number at its end.
-pub async fn mint(conn: &mut PgConnection, key: &str, floor: Epoch, writer: &Writer) -> Result<FenceToken> {
+pub async fn mint(
+    conn: &mut PgConnection,
+    scope: &str,
+    key: &str,
+    floor: Epoch,
+    writer: &Writer,
+) -> Result<FenceToken> {
     let found = read(conn, key, Lock::None).await?;
     let last = found.as_ref().map_or(Epoch::ZERO, |f| f.epoch);
-    let epoch = last
-        .mint_above(floor)
-        .map_err(|e| Error::new(ErrorKind::Damaged, MINT, e).with("fence", key))?;
+    let epoch = last.mint_above(floor).map_err(|e| Error::new(ErrorKind::Damaged, MINT, e).with("fence", key))?;
     let sql = match found {
         None => {
-            "INSERT INTO extenddb_admin.fences (fence_key, scope, epoch, writer) VALUES ($1, 'job', $2, $3) \
+            "INSERT INTO extenddb_admin.fences (fence_key, scope, epoch, writer) VALUES ($1, $4, $2, $3) \
              ON CONFLICT DO NOTHING"
         }
         Some(_) => {
@@ -114,9 +117,7 @@ pub async fn mint(conn: &mut PgConnection, key: &str, floor: Epoch, writer: &Wri
         }
     };
     let mut query = sqlx::query(sql).bind(key).bind(epoch.stored()).bind(&writer.0);
-    if found.is_some() {
-        query = query.bind(last.stored());
-    }
+    query = if found.is_some() { query.bind(last.stored()) } else { query.bind(scope) };
     let done = query.execute(conn).await.map_err(|e| {
         let error = driver(MINT, e).with("fence", key);
         if error.kind() == ErrorKind::Busy {

@@ -119,7 +119,8 @@ impl TableLayout {
     pub fn create_indexes(&self) -> Vec<(String, &[String])> {
         let mut statements = Vec::new();
         if let Some(columns) = &self.ordering {
-            statements.push((format!("CREATE INDEX ON {} ({})", self.physical.sql(), columns.join(", ")), &columns[..]));
+            statements
+                .push((format!("CREATE INDEX ON {} ({})", self.physical.sql(), columns.join(", ")), &columns[..]));
         }
         if let Some(columns) = &self.reverse {
             let name = identifier(self.physical.reverse_index().name());
@@ -212,7 +213,11 @@ mod tests {
         let table = index_table(Physical::of_id("i"), &[ScalarType::N, ScalarType::S], &[ScalarType::B], style);
         assert_eq!(table.filled, ["pk", "sk_n", "sk2_s", "base_pk", "base_sk_b", "item_data"]);
         assert_eq!(table.primary_key, ["pk", "base_pk", "base_sk_b"]);
-        assert!(table.create().contains("sk_n numeric, sk_b bytea, sk2_s text, sk2_n numeric, sk2_b bytea, base_pk text NOT NULL"));
+        assert!(
+            table
+                .create()
+                .contains("sk_n numeric, sk_b bytea, sk2_s text, sk2_n numeric, sk2_b bytea, base_pk text NOT NULL")
+        );
         let indexes = table.create_indexes();
         assert_eq!(indexes[0].0, "CREATE INDEX ON public.\"_ddb_i\" (pk, sk_n, sk2_s, base_pk, base_sk_b)");
         assert_eq!(indexes[1].0, "CREATE INDEX \"_ddb_i_base_key_idx\" ON public.\"_ddb_i\" (base_pk, base_sk_b)");

@@ -70,7 +70,8 @@ impl Loader for Postgres {
         fence::assert_held(&self.held, &mut data, fence, Lock::None).await?;
         let layouts = Layouts::of(plan, self.style_now(&mut data).await?)?;
         let encoding = encoding::of_items(&mut data, None).await?;
-        let batch = Batch::begin(self.clone(), data, fence.clone(), plan.definition.table_id.clone(), layouts, encoding);
+        let batch =
+            Batch::begin(self.clone(), data, fence.clone(), plan.definition.table_id.clone(), layouts, encoding);
         Ok(Box::new(batch.await?))
     }
 
@@ -189,9 +190,11 @@ async fn lock_is_free(conn: &mut PgConnection, target: &TableKey) -> Result<()> 
     .map_err(|e| driver(CHECK, e))?;
     match row.map(|r| r.try_get::<i32, _>(0)).transpose().map_err(|e| driver(CHECK, e))? {
         None => Ok(()),
-        Some(pid) => Err(Error::new(ErrorKind::Busy, CHECK, format!("session {pid} holds the restore lock of this name"))
-            .with("table", &target.table_name)
-            .with("account", &target.account_id)),
+        Some(pid) => {
+            Err(Error::new(ErrorKind::Busy, CHECK, format!("session {pid} holds the restore lock of this name"))
+                .with("table", &target.table_name)
+                .with("account", &target.account_id))
+        }
     }
 }
 
@@ -217,7 +220,8 @@ pub async fn read_progress(data: &mut PgConnection, fence: &FenceToken, table_id
     .map_err(|e| driver(OPERATION, e))?;
     let mut files = Vec::with_capacity(rows.len());
     for row in rows {
-        let read = || -> Result<(i32, i64, String), sqlx::Error> { Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)) };
+        let read =
+            || -> Result<(i32, i64, String), sqlx::Error> { Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)) };
         let (file_index, items, digest) = read().map_err(|e| driver(OPERATION, e))?;
         let negative = |what: &str| {
             Error::new(ErrorKind::Damaged, OPERATION, format!("{what} is negative"))
@@ -252,7 +256,8 @@ async fn newest_table(catalog: &mut PgConnection, named_by_table: bool) -> Resul
     .await
     .map_err(|e| driver(RULES, e))?;
     let Some(row) = row else { return Ok(None) };
-    let read = || -> Result<(String, String, String), sqlx::Error> { Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)) };
+    let read =
+        || -> Result<(String, String, String), sqlx::Error> { Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)) };
     let (account, name, id) = read().map_err(|e| driver(RULES, e))?;
     Ok(Some(if named_by_table { Physical::by_table(&account, &name) } else { Physical::of_id(&id) }))
 }

@@ -1,8 +1,10 @@
 //! ExtendDB on PostgreSQL: a catalog database, and a data database that the catalog names.
 
+mod backup_rows;
 mod batch;
 mod build;
 mod catalog;
+mod claim;
 mod connect;
 mod copy;
 mod encoding;
@@ -10,6 +12,7 @@ mod error;
 mod fence;
 mod held;
 mod introspect;
+mod job_rows;
 mod jobs;
 mod layout;
 mod ledger;
@@ -23,6 +26,7 @@ mod physical_names;
 mod publish;
 mod readback;
 mod reverse_index;
+mod row_claim;
 mod scan;
 mod scratch;
 mod shape;

@@ -183,9 +183,11 @@ impl<'p> Rows<'p> {
     pub async fn insert_table(&self, conn: &mut PgConnection, status: &str, items: i64, size: i64) -> Result<()> {
         let mut columns = String::new();
         let mut values = String::new();
-        for (name, parameter) in
-            [("table_class", "$13"), ("sse_specification", "$14::text::jsonb"), ("on_demand_throughput", "$15::text::jsonb")]
-        {
+        for (name, parameter) in [
+            ("table_class", "$13"),
+            ("sse_specification", "$14::text::jsonb"),
+            ("on_demand_throughput", "$15::text::jsonb"),
+        ] {
             if self.shape.has("tables", name) {
                 columns.push_str(&format!(", {name}"));
                 values.push_str(&format!(", {parameter}"));

@@ -73,9 +73,8 @@ fn digest_blocks(source: &BlockSource, encoding: ControlChars) -> Result<TableDi
     let mut digest = TableDigest::default();
     while let Some(block) = source.next_blocking() {
         for text in block.texts() {
-            let item = parser
-                .parse(text, encoding)
-                .map_err(|e| Error::new(ErrorKind::Damaged, OPERATION, e.to_string()))?;
+            let item =
+                parser.parse(text, encoding).map_err(|e| Error::new(ErrorKind::Damaged, OPERATION, e.to_string()))?;
             digest.add(item.canonical());
         }
         source.recycle(block);

@@ -67,6 +67,8 @@ pub async fn discard(pg: &Postgres, fence: &FenceToken, plan: &StagePlan) -> Res
         return release(pg, fence, table_id).await;
     }
     if state == State::Registered {
+        // A record that is given up needs no heartbeat, and must not look lost to one.
+        pg.held.unregister(&fence.key, table_id);
         fail_registration(pg, &mut catalog, &mut data, &shape, fence, table_id).await?;
     }
     drop_staged(pg, &mut data, fence, table_id).await?;
@@ -135,7 +137,8 @@ async fn register(
         .await
         .map_err(|e| driver(OPERATION, e))?;
         if taken.rows_affected() != 1 {
-            let message = "the restore's record in table_restores is no longer ours: somebody failed it or took it over";
+            let message =
+                "the restore's record in table_restores is no longer ours: somebody failed it or took it over";
             let error = Error::new(ErrorKind::Fenced, OPERATION, message).with("table", &plan.target.table_name);
             pg.held.refuse(&fence.key, message);
             return Err(error);
@@ -155,7 +158,8 @@ async fn hold_backup(conn: &mut PgConnection, shape: &Shape, backup_arn: &str) -
         if !shape.has_table(table) {
             continue;
         }
-        let row = sqlx::query(sql).bind(backup_arn).fetch_optional(&mut *conn).await.map_err(|e| driver(OPERATION, e))?;
+        let row =
+            sqlx::query(sql).bind(backup_arn).fetch_optional(&mut *conn).await.map_err(|e| driver(OPERATION, e))?;
         let status: Option<String> = row.map(|r| r.try_get(0)).transpose().map_err(|e| driver(OPERATION, e))?;
         if let Some(status) = status.filter(|s| s != "AVAILABLE") {
             let message = format!("the backup's status is {status}, expected AVAILABLE");
@@ -224,8 +228,12 @@ async fn make(
     }
     run(data, table.create(), STAGE).await?;
     if let Some(owner) = owner {
-        run(data, format!("ALTER TABLE {} OWNER TO {owner}", table.physical.sql()), "give the new table to the server's role")
-            .await?;
+        run(
+            data,
+            format!("ALTER TABLE {} OWNER TO {owner}", table.physical.sql()),
+            "give the new table to the server's role",
+        )
+        .await?;
     }
     Ok(())
 }

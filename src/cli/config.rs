@@ -7,10 +7,8 @@ use clap::Subcommand;
 use serde::Serialize;
 
 use super::{Context, Exit, Failure};
-use crate::backend::registry as backends;
-use crate::config::{self, BackupSettings, ServerConfig};
+use crate::config::BackupSettings;
 use crate::domain::redact::redact;
-use crate::store::registry as stores;
 use crate::ui::Page;
 
 /// Commands on the configuration.
@@ -171,32 +169,7 @@ fn page(r: &Shown) -> Page {
 
 async fn check(ctx: &Context) -> Result<Exit> {
     let config = ctx.config().await?;
-    let mut findings = Vec::new();
-    for (name, deployment) in &config.deployments {
-        for (key, value) in [("url", &deployment.url), ("data_url", &deployment.data_url)] {
-            let what = format!("deployments.{name}.{key}");
-            let Some(value) = value else { continue };
-            let result = config::expand(&what, value)
-                .map_err(anyhow::Error::from)
-                .and_then(|url| backends::by_url(&url).map_err(|e| anyhow::Error::from(e).context(what.clone())));
-            note(&mut findings, result);
-        }
-        if let Some(path) = &deployment.server_config {
-            let result = ServerConfig::load(path).map_err(anyhow::Error::from).and_then(|server| {
-                let settings =
-                    BackupSettings::resolve(&[(&config.origin(), &config.backup), (&server.origin(), &server.backup)]);
-                settings.map_err(anyhow::Error::from)
-            });
-            note(&mut findings, result.map_err(|e| e.context(format!("deployments.{name}.server_config"))));
-        }
-    }
-    for (name, place) in ctx.stores().await?.places() {
-        note(&mut findings, stores::check(place).map_err(|e| anyhow::Error::from(e).context(format!("stores.{name}"))));
-    }
-    if ctx.has_deployment().await? {
-        note(&mut findings, ctx.deployment().await);
-    }
-    findings.dedup_by(|a, b| a.message == b.message);
+    let findings: Vec<_> = ctx.problems().await?.iter().map(finding).collect();
     let report = Checked { ok: findings.is_empty(), findings };
     ctx.ui().print(&report, |r| match r.findings.as_slice() {
         [] => Page::new().text(format!("{}: good", config.origin())),
@@ -208,9 +181,7 @@ async fn check(ctx: &Context) -> Result<Exit> {
     Ok(if report.ok { Exit::Done } else { Exit::Usage })
 }
 
-fn note<T>(findings: &mut Vec<Finding>, result: Result<T>) {
-    if let Err(error) = result {
-        let failure = Failure::of(&error);
-        findings.push(Finding { code: failure.code, message: redact(&failure.message), hint: failure.hint });
-    }
+fn finding(error: &anyhow::Error) -> Finding {
+    let failure = Failure::of(error);
+    Finding { code: failure.code, message: redact(&failure.message), hint: failure.hint }
 }

@@ -1,6 +1,10 @@
 //! What a command works with: configuration, deployment, store and output, each opened once and only if
 //! the command asks for it.
 
+mod check;
+mod identity;
+mod stores;
+
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,18 +13,19 @@ use std::time::Duration;
 use anyhow::Result;
 use tokio::sync::OnceCell;
 
+pub use stores::ConfiguredStores;
+
 use super::Globals;
 use super::exit::{Exit, Failure};
 use crate::backend::registry::{self as backends, OpenOptions};
 use crate::backend::{self, Backend};
 use crate::config::{self, BackupSettings, Config, SERVER_STORE, ServerConfig};
 use crate::domain::claim::Writer;
-use crate::ops;
 use crate::ops::cancel::{Cancel, Undertaking};
 use crate::ops::observer::Observer;
-use crate::ops::settings::{OpenStore, Run, Settings, Stores, default_workers};
-use crate::store::registry::{self as stores, StoreConfig};
+use crate::ops::settings::{OpenStore, Run, Settings, Stores as _, default_workers};
 use crate::ui::Ui;
+use identity::{principal, this_process};
 
 /// Whether a command may write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,12 +60,6 @@ pub struct Deployment {
     pub data_url: Option<String>,
     /// Region of the configuration.
     pub region: Option<String>,
-}
-
-/// The stores of the configuration, for operations that open those which a job recorded.
-#[derive(Clone, Default)]
-pub struct ConfiguredStores {
-    known: Vec<(String, StoreConfig)>,
 }
 
 impl Context {
@@ -362,66 +361,4 @@ impl Context {
             workers: workers.unwrap_or_else(default_workers),
         })
     }
-}
-
-impl ConfiguredStores {
-    /// Names and places, in byte order of names.
-    pub fn places(&self) -> impl Iterator<Item = (&str, &StoreConfig)> {
-        self.known.iter().map(|(name, place)| (name.as_str(), place))
-    }
-
-    /// The names there are, for a message.
-    fn names(&self) -> String {
-        config::names(self.known.iter().map(|(name, _)| name))
-    }
-}
-
-#[async_trait::async_trait]
-impl Stores for ConfiguredStores {
-    async fn open(&self, name: &str) -> ops::Result<OpenStore> {
-        let found = self.known.iter().find(|(known, _)| known == name).map(|(_, store)| store.clone());
-        let Some(mut place) = found.or_else(|| stores::by_location(name)) else {
-            return Err(ops::Error::NotFound(format!(
-                "there is no store {name:?}: the configuration has {} (a path must hold a slash, as in ./{name})",
-                self.names()
-            )));
-        };
-        expand_store(name, &mut place).map_err(|e| ops::Error::Usage(e.to_string()))?;
-        Ok(OpenStore { name: name.to_owned(), store: stores::open(place).await? })
-    }
-}
-
-/// Resolves `${ENV_VAR}` in the texts of a store.
-fn expand_store(name: &str, store: &mut StoreConfig) -> config::Result<()> {
-    let StoreConfig { bucket, prefix, region, endpoint, root, .. } = store;
-    let texts = [("bucket", bucket), ("prefix", prefix), ("region", region), ("endpoint", endpoint)];
-    for (key, text) in texts {
-        if let Some(text) = text {
-            *text = config::expand(&format!("stores.{name}.{key}"), text)?;
-        }
-    }
-    if let Some(path) = root
-        && let Some(text) = path.to_str()
-    {
-        *path = PathBuf::from(config::expand(&format!("stores.{name}.root"), text)?);
-    }
-    Ok(())
-}
-
-/// A fresh identity: a UUID, with host and process for people.
-fn this_process() -> Writer {
-    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    Writer(format!("{}@{host}:{}", uuid::Uuid::new_v4(), std::process::id()))
-}
-
-/// The operating system's user, by name where the system knows one.
-fn principal() -> String {
-    let uid = rustix::process::getuid().as_raw().to_string();
-    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let name = users.lines().find_map(|line| {
-        let mut fields = line.split(':');
-        let name = fields.next()?;
-        (fields.nth(1)? == uid).then(|| name.to_owned())
-    });
-    name.unwrap_or_else(|| format!("uid {uid}"))
 }

@@ -4,10 +4,9 @@ use anyhow::Result;
 use clap::{Subcommand, ValueEnum};
 
 use super::{Access, Context, Exit};
-use crate::backend::jobs::JobFilter;
 use crate::domain::job::{JobId, JobKind, JobStatus};
 use crate::domain::quantity::{show_duration, show_size};
-use crate::ops::job::{self, JobReport, JobView};
+use crate::ops::job::{self, JobFilter, JobReport, JobView};
 use crate::ui::Page;
 
 /// Commands on jobs.

@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::backend::jobs::JobFilter;
+
 use super::{Error, Result};
 use crate::backend::Backend;
-use crate::backend::jobs::JobFilter;
 use crate::domain::job::{JobId, JobKind, JobRecord, JobStatus};
 use crate::domain::timestamp::TimestampMs;
 

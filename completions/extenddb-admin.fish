@@ -49,6 +49,7 @@ complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -l no-input 
 complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -s V -l version -d 'Print version'
 complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -f -a "job" -d 'List and show recorded jobs'
+complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -f -a "migrate" -d 'Bring the catalog to another version, with proof'
 complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -f -a "table" -d 'List, describe and digest tables'
 complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -f -a "store" -d 'List, check and initialise stores'
 complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -f -a "config" -d 'Show and check the configuration'
@@ -135,6 +136,114 @@ complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and _
 complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from show" -s y -l yes -d 'Answer every prompt with yes'
 complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from show" -l no-input -d 'Refuse to prompt'
 complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan history" -l to -d 'Stop at this catalog version' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan history" -l dump-to -d 'Write a checked dump of the catalog into this folder first' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan history" -l statement-timeout -d 'End a statement that runs longer' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan history" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan history" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan history" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan history" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan history" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan history" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan history" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan history" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan history" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan history" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan history" -l dry-run -d 'Show the plan; the database is told to refuse writes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan history" -l allow-live -d 'Go on although servers are connected'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan history" -l accept-inferred -d 'Cross a version whose upstream body is only inferred'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan history" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan history" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan history" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan history" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan history" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan history" -f -a "up" -d 'Apply what is pending; the same as without a command'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan history" -f -a "plan" -d 'Show each step that would run, with its lock and its cost'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan history" -f -a "history" -d 'List what was applied, by whom and when'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from up" -l to -d 'Stop at this catalog version' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from up" -l dump-to -d 'Write a checked dump of the catalog into this folder first' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from up" -l statement-timeout -d 'End a statement that runs longer' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from up" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from up" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from up" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from up" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from up" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from up" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from up" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from up" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from up" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from up" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from up" -l dry-run -d 'Show the plan; the database is told to refuse writes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from up" -l allow-live -d 'Go on although servers are connected'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from up" -l accept-inferred -d 'Cross a version whose upstream body is only inferred'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from up" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from up" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from up" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from up" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from up" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l to -d 'Stop at this catalog version' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from plan" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from plan" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from plan" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from plan" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from plan" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from history" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from history" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from history" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from history" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from history" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from history" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from history" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from history" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from history" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from history" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from history" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from history" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from history" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from history" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from history" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand table; and not __fish_seen_subcommand_from list describe digest" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
 json\t'For scripts; errors become one object on standard error'
 yaml\t'For scripts and people'"

@@ -86,6 +86,13 @@ impl Error {
         self.temporary
     }
 
+    /// Whether the connection is gone: the same call cannot succeed on it.
+    #[must_use]
+    pub fn is_disconnected(&self) -> bool {
+        self.kind == ErrorKind::Unavailable
+            && !self.context.iter().any(|(key, value)| *key == "SQLSTATE" && value.starts_with("40"))
+    }
+
     /// The message without operation and context.
     #[must_use]
     pub fn message(&self) -> &str {

@@ -102,6 +102,12 @@ impl Context {
         &self.writer
     }
 
+    /// User and host, as our ledger names them.
+    #[must_use]
+    pub fn who(&self) -> String {
+        format!("{}@{}", principal(), rustix::system::uname().nodename().to_string_lossy())
+    }
+
     /// The global flags.
     #[must_use]
     pub fn globals(&self) -> &Globals {

@@ -34,6 +34,7 @@ mod job;
 pub mod lineages;
 mod man;
 mod schema;
+mod migrate;
 mod store;
 mod table;
 
@@ -136,6 +137,8 @@ pub enum Command {
     /// Build the golden schemas again, and compare or rewrite them
     #[command(subcommand)]
     Golden(golden::Command),
+    /// Bring the catalog to another version, with proof
+    Migrate(migrate::Args),
     /// List, describe and digest tables
     #[command(subcommand)]
     Table(table::Command),
@@ -156,6 +159,7 @@ async fn dispatch(command: Command, ctx: &Context) -> anyhow::Result<Exit> {
         Command::Job(command) => job::run(command, ctx).await,
         Command::Schema(command) => schema::run(command, ctx).await,
         Command::Golden(command) => golden::run(command, ctx).await,
+        Command::Migrate(args) => migrate::run(args, ctx).await,
         Command::Table(command) => table::run(command, ctx).await,
         Command::Store(command) => store::run(command, ctx).await,
         Command::Config(command) => config::run(command, ctx).await,

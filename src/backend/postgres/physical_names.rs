@@ -8,7 +8,7 @@ use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, Row as _};
 
 use super::error::driver;
-use super::steps::identifier;
+use super::steps::{ask, identifier};
 use crate::backend::{Error, ErrorKind, Result};
 
 /// PostgreSQL cuts identifiers to this many bytes.
@@ -29,13 +29,13 @@ struct Rename {
 
 /// Whether no table of the catalog lies under its old name.
 pub async fn is_done(catalog: &mut PgConnection, data: &mut PgConnection) -> Result<bool> {
-    Ok(pending(catalog, data).await?.is_empty())
+    Ok(pending(catalog, data).await?.is_none())
 }
 
 /// Renames every table that the catalog names, in one transaction.
 pub async fn rename(catalog: &mut PgConnection, data: &mut PgConnection) -> Result<()> {
     let operation = "rename physical tables";
-    let renames = pending(catalog, data).await?;
+    let renames = pending(catalog, data).await?.unwrap_or_default();
     let mut tx = data.begin().await.map_err(|e| driver(operation, e))?;
     for Rename { owner, old, new } in renames {
         let fail = |e| driver(operation, e).with("table", owner.clone()).with("physical name", old.clone());
@@ -57,7 +57,8 @@ pub async fn rename(catalog: &mut PgConnection, data: &mut PgConnection) -> Resu
     tx.commit().await.map_err(|e| driver(operation, e))
 }
 
-async fn pending(catalog: &mut PgConnection, data: &mut PgConnection) -> Result<Vec<Rename>> {
+/// What is to be renamed: none where no table has an old name, and no list yet where indexes have no ids.
+async fn pending(catalog: &mut PgConnection, data: &mut PgConnection) -> Result<Option<Vec<Rename>>> {
     let operation = "look for physical tables under old names";
     let names = sqlx::query("SELECT relname::text FROM pg_class WHERE relkind = 'r' AND relname ~ '^_ddb_[0-9]{12}_'")
         .fetch_all(data)
@@ -65,7 +66,11 @@ async fn pending(catalog: &mut PgConnection, data: &mut PgConnection) -> Result<
         .map_err(|e| driver(operation, e))?;
     let names: BTreeSet<String> = names.iter().filter_map(|row| row.try_get(0).ok()).collect();
     if names.is_empty() {
-        return Ok(Vec::new());
+        return Ok(None);
+    }
+    let ids = "SELECT EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('indexes') AND attname = 'index_id')";
+    if !ask(catalog, ids).await? {
+        return Ok(Some(Vec::new()));
     }
     let query = "SELECT account_id, table_name, NULL, table_id FROM tables UNION ALL \
                  SELECT t.account_id, t.table_name, i.index_name, i.index_id FROM indexes i JOIN tables t USING (table_id)";
@@ -77,7 +82,8 @@ async fn pending(catalog: &mut PgConnection, data: &mut PgConnection) -> Result<
         let (Some(account), Some(table), Some(id)) = (account, table, id) else { continue };
         renames.push(planned(&account, &table, index.as_deref(), &id));
     }
-    unambiguous(renames, &names)
+    let renames = unambiguous(renames, &names)?;
+    Ok((!renames.is_empty()).then_some(renames))
 }
 
 fn planned(account: &str, table: &str, index: Option<&str>, id: &str) -> Rename {

@@ -1,0 +1,260 @@
+//! Doing it: everything pending, under the lock, one transaction where that can be.
+//!
+//! Each run of steps that share a database and can share a transaction is one unit. The unit that ends a
+//! migration of the catalog also compares the schema with the golden one and writes our ledger's end, so that
+//! a schema that came out wrong is rolled back with it. A killed run leaves whole units; the same command goes
+//! on from there.
+
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::gate;
+use super::plan::{Plan, PlannedMigration, PlannedStep};
+use super::status;
+use crate::backend::Backend;
+use crate::backend::ledger::MigrationSession;
+use crate::domain::applied::{Entry, NewEntry, Outcome, StepRun};
+use crate::domain::known::Known;
+use crate::domain::migration::{Body, Migration, Place};
+use crate::domain::schema::Lineage;
+use crate::ops::cancel::Cancel;
+use crate::ops::observer::Observer;
+use crate::ops::{Error, Result};
+
+/// Times a unit is tried when the database says that trying again may help.
+const TRIES: u32 = 5;
+/// Pause after the first failure; it doubles, and up to half is added at random.
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+
+/// A migration that was applied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Applied {
+    /// Lineage.
+    pub lineage: Lineage,
+    /// Version.
+    pub version: String,
+    /// Name.
+    pub name: String,
+    /// How long it took.
+    pub duration_ms: u64,
+    /// How long each step took.
+    pub steps: Vec<StepRun>,
+}
+
+/// Who migrates, and who is told.
+pub struct Run<'a> {
+    /// The deployment.
+    pub backend: &'a dyn Backend,
+    /// User and host, for our ledger.
+    pub applied_by: &'a str,
+    /// Told what happens.
+    pub observer: &'a dyn Observer,
+    /// Asked between steps.
+    pub cancel: &'a Cancel,
+}
+
+impl Run<'_> {
+    /// Applies a plan. The migrations that were finished come back with an error too.
+    ///
+    /// # Errors
+    /// Whatever stopped it; what was begun and not committed is rolled back.
+    pub async fn apply(&self, session: &mut dyn MigrationSession, plan: &Plan) -> (Vec<Applied>, Result<()>) {
+        let mut applied = Vec::new();
+        for planned in &plan.migrations {
+            match self.migration(session, planned).await {
+                Ok(done) => applied.push(done),
+                Err(error) => {
+                    // A cut connection cannot roll back; the database does it then.
+                    let _ = session.rollback().await;
+                    return (applied, Err(error));
+                }
+            }
+        }
+        (applied, Ok(()))
+    }
+
+    async fn migration(&self, session: &mut dyn MigrationSession, planned: &PlannedMigration) -> Result<Applied> {
+        let started = Instant::now();
+        let outcome = if planned.completes { Outcome::Repaired } else { Outcome::Applied };
+        let body = planned.source.body(self.backend.name()).expect("planned migrations have a body");
+        let known = status::known(planned.lineage, self.backend.name())?;
+        let before = gate::fingerprint(&known, &session.introspect(planned.lineage).await?);
+        let id = self.begin(session, planned.source, body, outcome, before).await?;
+        let steps = self.units(session, planned, id, &known).await?;
+        Ok(Applied {
+            lineage: planned.lineage,
+            version: planned.version.clone(),
+            name: planned.name.clone(),
+            duration_ms: millis(started.elapsed()),
+            steps,
+        })
+    }
+
+    /// The row of our ledger: the one that an interrupted run left, or a new one.
+    pub(super) async fn begin(
+        &self,
+        session: &mut dyn MigrationSession,
+        migration: &Migration,
+        body: &Body,
+        outcome: Outcome,
+        fingerprint_before: Option<String>,
+    ) -> Result<i64> {
+        let unfinished = |e: &Entry| {
+            e.finished_at.is_none()
+                && e.lineage == migration.lineage
+                && e.version == migration.version()
+                && e.outcome == outcome
+        };
+        let history = self.backend.history().await?;
+        if let Some(entry) = history.into_iter().rev().find(unfinished) {
+            return Ok(entry.id);
+        }
+        let entry = NewEntry {
+            lineage: migration.lineage,
+            version: migration.version().to_owned(),
+            name: migration.name.clone(),
+            outcome,
+            body_digest: body.digest(),
+            fingerprint_before,
+            tool_version: super::TOOL_VERSION.to_owned(),
+            applied_by: self.applied_by.to_owned(),
+            note: None,
+        };
+        Ok(session.record_start(&entry).await?)
+    }
+
+    async fn units(
+        &self,
+        session: &mut dyn MigrationSession,
+        planned: &PlannedMigration,
+        id: i64,
+        known: &Known,
+    ) -> Result<Vec<StepRun>> {
+        let units = split(&planned.steps);
+        let mut runs = Vec::new();
+        for (i, unit) in units.iter().enumerate() {
+            let ends_here = i + 1 == units.len() && unit.place == Place::Catalog && unit.shared;
+            let mut tries = 0;
+            let ran = loop {
+                tries += 1;
+                let end = ends_here.then_some(End { id, planned, known, before: &runs });
+                match self.unit(session, unit, end).await {
+                    Ok(ran) => break ran,
+                    Err(error) if tries < TRIES && may_help(&error) => {
+                        session.rollback().await?;
+                        let pause = pause_after(tries);
+                        self.observer.note(&format!("{error}; trying again in {} ms", pause.as_millis()));
+                        tokio::time::sleep(pause).await;
+                    }
+                    Err(error) => return Err(error),
+                }
+            };
+            runs.extend(ran);
+            if i + 1 == units.len() && !ends_here {
+                let end = End { id, planned, known, before: &[] };
+                self.end(session, &end, &runs).await?;
+            }
+        }
+        Ok(runs)
+    }
+
+    async fn unit(&self, session: &mut dyn MigrationSession, unit: &Unit<'_>, end: Option<End<'_>>) -> Result<Vec<StepRun>> {
+        if unit.shared {
+            session.begin(unit.place).await?;
+        }
+        let mut runs = Vec::new();
+        for step in &unit.steps {
+            self.stop_if_asked()?;
+            let started = Instant::now();
+            // Looked at again under the lock: a step before it may have done its work.
+            if !session.is_done(step.source).await? {
+                self.observer.phase(&step.step, None);
+                session.run(step.source).await?;
+                if !step.optional && !session.is_done(step.source).await? {
+                    return Err(Error::Failed(format!(
+                        "step {:?} ran and its conditions do not hold: what it made is not what it should be",
+                        step.step
+                    )));
+                }
+                runs.push(StepRun { step: step.step.clone(), duration_ms: millis(started.elapsed()) });
+            }
+        }
+        if let Some(end) = end {
+            let all: Vec<StepRun> = end.before.iter().chain(&runs).cloned().collect();
+            self.end(session, &end, &all).await?;
+        }
+        if unit.shared {
+            session.commit().await?;
+        }
+        Ok(runs)
+    }
+
+    /// Compares with the golden schema and writes the end into our ledger.
+    async fn end(&self, session: &mut dyn MigrationSession, end: &End<'_>, runs: &[StepRun]) -> Result<()> {
+        let found = session.introspect(end.planned.lineage).await?;
+        let recorded = self.backend.recorded().await?;
+        if !end.planned.completes {
+            gate::check_made(end.known, &end.planned.version, &found, &recorded)?;
+        }
+        let fingerprint = gate::fingerprint(end.known, &found).unwrap_or_default();
+        session.record_finish(end.id, &fingerprint, runs).await?;
+        Ok(())
+    }
+
+    fn stop_if_asked(&self) -> Result<()> {
+        if self.cancel.is_stopped() {
+            return Err(Error::Interrupted(
+                "stopped between two steps; what was not committed is undone: run the same command again to go on".into(),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// What belongs to the end of a migration.
+struct End<'a> {
+    id: i64,
+    planned: &'a PlannedMigration,
+    known: &'a Known,
+    /// Steps that ran in units before.
+    before: &'a [StepRun],
+}
+
+/// Steps that run together.
+struct Unit<'a> {
+    place: Place,
+    /// In one transaction.
+    shared: bool,
+    steps: Vec<&'a PlannedStep>,
+}
+
+/// Splits steps into units: neighbours of one database that can share a transaction.
+fn split(steps: &[PlannedStep]) -> Vec<Unit<'_>> {
+    let mut units: Vec<Unit<'_>> = Vec::new();
+    for step in steps {
+        match units.last_mut() {
+            Some(unit) if unit.shared && !step.alone && unit.place == step.on => unit.steps.push(step),
+            _ => units.push(Unit { place: step.on, shared: !step.alone, steps: vec![step] }),
+        }
+    }
+    units
+}
+
+/// Whether the database said that the same may succeed later. A statement that took too long is not tried again.
+fn may_help(error: &Error) -> bool {
+    use crate::backend::ErrorKind as K;
+    matches!(error, Error::Backend(e) if e.is_temporary() && matches!(e.kind(), K::Busy | K::Unavailable) && !e.is_disconnected())
+}
+
+/// Twice as long after each failure, and up to half of that more, so that two do not keep step.
+fn pause_after(tries: u32) -> Duration {
+    let base = FIRST_PAUSE * 2u32.saturating_pow(tries.saturating_sub(1));
+    let spread = u64::try_from(base.as_millis() / 2).unwrap_or(u64::MAX).max(1);
+    let random = uuid::Uuid::new_v4().as_u128() % u128::from(spread);
+    base + Duration::from_millis(u64::try_from(random).unwrap_or(0))
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

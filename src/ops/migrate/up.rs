@@ -1,0 +1,143 @@
+//! `migrate up`: look, plan, show who is alive, dump, apply, verify.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::apply::{Applied, Run};
+use super::plan::{self, Plan};
+use super::gate;
+use crate::backend::ledger::{MigrationSession, SessionOptions};
+use crate::domain::migration::CatalogVersion;
+use crate::domain::schema::Lineage;
+use crate::ops::{Error, Result};
+
+/// What is asked for.
+#[derive(Debug, Clone, Default)]
+pub struct UpOptions {
+    /// Version aimed at; the newest where none is given.
+    pub to: Option<CatalogVersion>,
+    /// Go on although servers are connected.
+    pub allow_live: bool,
+    /// Write a checked dump of the catalog into this folder first.
+    pub dump_to: Option<PathBuf>,
+    /// Locks and limits.
+    pub session: SessionOptions,
+}
+
+/// What was done.
+#[derive(Debug, Clone, Serialize)]
+pub struct UpReport {
+    /// Backend.
+    pub backend: String,
+    /// Migrations, in order.
+    pub applied: Vec<Applied>,
+    /// Catalog version now.
+    pub version: String,
+    /// Fingerprint of the catalog now.
+    pub fingerprint: String,
+    /// The catalog was made on an empty database.
+    pub fresh: bool,
+    /// The dump that was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dump: Option<String>,
+}
+
+/// What would be done, read without writing anything.
+///
+/// # Errors
+/// `CatalogRefused` for a catalog that must not be touched, `CheckFailed` for drift.
+pub async fn look(run: &Run<'_>, to: Option<CatalogVersion>) -> Result<Plan> {
+    let from = gate::version(&gate::pass(run.backend).await?);
+    let to = plan::target(run.backend.name(), to, from)?;
+    plan::plan(run.backend, from, to).await
+}
+
+/// Brings the catalog up.
+///
+/// # Errors
+/// As [`look`]; `Busy` for a lock that is held or servers that are alive; database errors. What was applied
+/// before an error is told to the observer and is in our ledger.
+pub async fn up(run: &Run<'_>, options: &UpOptions) -> Result<UpReport> {
+    // Looked at before the lock too, so that a catalog that is refused is refused without waiting for it.
+    look(run, options.to).await?;
+    let mut session = run.backend.migration_session(&options.session).await?;
+    let outcome = under_lock(run, options, &mut *session).await;
+    let closed = session.close().await;
+    let report = outcome?;
+    closed?;
+    Ok(report)
+}
+
+async fn under_lock(run: &Run<'_>, options: &UpOptions, session: &mut dyn MigrationSession) -> Result<UpReport> {
+    let plan = look(run, options.to).await?;
+    let mut dumped = None;
+    if !plan.is_empty() {
+        refuse_live(run, &plan, options.allow_live).await?;
+        if let Some(folder) = &options.dump_to {
+            dumped = Some(folder.display().to_string());
+        }
+        run.backend.ensure_admin().await?;
+    }
+    let (applied, outcome) = run.apply(session, &plan).await;
+    if let Err(error) = outcome {
+        for done in &applied {
+            run.observer.note(&format!("applied {} {} ({})", done.lineage, done.version, done.name));
+        }
+        return Err(error);
+    }
+    let now = gate::pass(run.backend).await?;
+    let catalog = now.lineage(Lineage::Catalog);
+    Ok(UpReport {
+        backend: run.backend.name().to_owned(),
+        applied,
+        version: gate::version(&now).map(|v| v.to_string()).unwrap_or_default(),
+        fingerprint: catalog.and_then(|l| l.fingerprint).map(|f| f.to_string()).unwrap_or_default(),
+        fresh: plan.from.is_none(),
+        dump: dumped,
+    })
+}
+
+/// Builds a catalog of a version on an empty or scratch database, going by the steps alone: nothing is
+/// recognised before and nothing compared with golden schemas that do not exist yet.
+///
+/// # Errors
+/// Database errors; `Usage` for a version this build does not have.
+pub async fn build(run: &Run<'_>, to: CatalogVersion, options: &SessionOptions) -> Result<()> {
+    let mut session = run.backend.migration_session(options).await?;
+    run.backend.ensure_admin().await?;
+    let plan = plan::plan(run.backend, None, plan::target(run.backend.name(), Some(to), None)?).await?;
+    let (_, outcome) = run.apply(&mut *session, &plan).await;
+    session.close().await?;
+    outcome
+}
+
+/// Refuses a breaking step while servers are connected, and says who they are and what the way back is.
+async fn refuse_live(run: &Run<'_>, plan: &Plan, allowed: bool) -> Result<()> {
+    if !plan.is_breaking() {
+        return Ok(());
+    }
+    let sessions = run.backend.live_sessions().await?;
+    let (servers, others): (Vec<_>, Vec<_>) = sessions.into_iter().partition(|s| s.is_server);
+    for other in others {
+        run.observer.note(&format!("also connected: {}", other.description));
+    }
+    if servers.is_empty() {
+        return Ok(());
+    }
+    let list: Vec<String> = servers.into_iter().map(|s| s.description).collect();
+    let list = list.join("; ");
+    if allowed {
+        run.observer.warn(&format!("going on although servers are alive: {list}"));
+        return Ok(());
+    }
+    Err(Error::Busy(format!(
+        "servers are alive against this catalog: {list}. Version {} breaks them: stop them, or go on with --allow-live. \
+         The way back is {WAY_BACK}",
+        plan.to
+    )))
+}
+
+/// What to say of going back.
+pub const WAY_BACK: &str = "a dump from before (--dump-to DIR): older servers refuse the migrated catalog, and the \
+    [backup] section of a newer configuration";

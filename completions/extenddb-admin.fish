@@ -49,6 +49,8 @@ complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -l no-input 
 complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -s V -l version -d 'Print version'
 complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -f -a "job" -d 'List and show recorded jobs'
+complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -f -a "schema" -d 'Print and compare schemas of catalogs'
+complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -f -a "golden" -d 'Build the golden schemas again, and compare or rewrite them'
 complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -f -a "migrate" -d 'Bring the catalog to another version, with proof'
 complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -f -a "table" -d 'List, describe and digest tables'
 complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -f -a "store" -d 'List, check and initialise stores'
@@ -136,6 +138,156 @@ complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and _
 complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from show" -s y -l yes -d 'Answer every prompt with yes'
 complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from show" -l no-input -d 'Refuse to prompt'
 complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand job; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and not __fish_seen_subcommand_from dump diff" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and not __fish_seen_subcommand_from dump diff" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and not __fish_seen_subcommand_from dump diff" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and not __fish_seen_subcommand_from dump diff" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and not __fish_seen_subcommand_from dump diff" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and not __fish_seen_subcommand_from dump diff" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and not __fish_seen_subcommand_from dump diff" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and not __fish_seen_subcommand_from dump diff" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and not __fish_seen_subcommand_from dump diff" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and not __fish_seen_subcommand_from dump diff" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and not __fish_seen_subcommand_from dump diff" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and not __fish_seen_subcommand_from dump diff" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and not __fish_seen_subcommand_from dump diff" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and not __fish_seen_subcommand_from dump diff" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and not __fish_seen_subcommand_from dump diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and not __fish_seen_subcommand_from dump diff" -f -a "dump" -d 'Print the canonical schema of the deployment, or the golden one of a version'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and not __fish_seen_subcommand_from dump diff" -f -a "diff" -d 'Compare two schemas; the first one is what is expected'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from dump" -l version -d 'Print the golden schema of this version, or of a variant of it (0.0.2-a)' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from dump" -l lineage -d 'Lineage: catalog, data (the fixed tables of PostgreSQL\'s data database) or admin (our own tables)' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from dump" -l backend -d 'Backend of golden schemas [default: that of the deployment]' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from dump" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from dump" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from dump" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from dump" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from dump" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from dump" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from dump" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from dump" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from dump" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from dump" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from dump" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from dump" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from dump" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from dump" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from dump" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from diff" -l format -d 'Write the differences so; `sql` gives comments that a reviewer can read' -r -f -a "text\t'Lines for people'
+sql\t'SQL comments for a review'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from diff" -l lineage -d 'Lineage: catalog, data (the fixed tables of PostgreSQL\'s data database) or admin (our own tables)' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from diff" -l backend -d 'Backend of golden schemas [default: that of the deployment]' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from diff" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from diff" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from diff" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from diff" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from diff" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from diff" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from diff" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from diff" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from diff" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from diff" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from diff" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from diff" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from diff" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from diff" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand schema; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and not __fish_seen_subcommand_from check bless" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and not __fish_seen_subcommand_from check bless" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and not __fish_seen_subcommand_from check bless" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and not __fish_seen_subcommand_from check bless" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and not __fish_seen_subcommand_from check bless" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and not __fish_seen_subcommand_from check bless" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and not __fish_seen_subcommand_from check bless" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and not __fish_seen_subcommand_from check bless" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and not __fish_seen_subcommand_from check bless" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and not __fish_seen_subcommand_from check bless" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and not __fish_seen_subcommand_from check bless" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and not __fish_seen_subcommand_from check bless" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and not __fish_seen_subcommand_from check bless" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and not __fish_seen_subcommand_from check bless" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and not __fish_seen_subcommand_from check bless" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and not __fish_seen_subcommand_from check bless" -f -a "check" -d 'Build every version in a scratch database and compare it with its golden schema'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and not __fish_seen_subcommand_from check bless" -f -a "bless" -d 'Build every version in a scratch database and write its schema into the golden tree'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from check" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from check" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from check" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from check" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from check" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from check" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from check" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from check" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from check" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from check" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from check" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from check" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from check" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from check" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from bless" -l dir -d 'The golden tree' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from bless" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from bless" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from bless" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from bless" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from bless" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from bless" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from bless" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from bless" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from bless" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from bless" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from bless" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from bless" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from bless" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from bless" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand golden; and __fish_seen_subcommand_from bless" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan history" -l to -d 'Stop at this catalog version' -r
 complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan history" -l dump-to -d 'Write a checked dump of the catalog into this folder first' -r -F
 complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan history" -l statement-timeout -d 'End a statement that runs longer' -r

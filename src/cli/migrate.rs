@@ -73,7 +73,9 @@ struct PlanArgs {
 pub async fn run(args: Args, ctx: &Context) -> Result<Exit> {
     let Some(command) = args.command else { return run_up(args.up, ctx).await };
     if args.up != UpArgs::default() {
-        return Err(Failure::usage("flags of `migrate up` stand before another command of migrate: put them after it").into());
+        return Err(
+            Failure::usage("flags of `migrate up` stand before another command of migrate: put them after it").into()
+        );
     }
     match command {
         Command::Up(up) => run_up(up, ctx).await,
@@ -137,7 +139,13 @@ async fn run_up(args: UpArgs, ctx: &Context) -> Result<Exit> {
 fn announce(plan: &Plan, ctx: &Context) {
     for migration in &plan.migrations {
         let breaking = if migration.breaking && plan.from.is_some() { ", breaking for a running server" } else { "" };
-        let what = format!("{} {} ({}): {} steps{breaking}", migration.lineage, migration.version, migration.name, migration.steps.len());
+        let what = format!(
+            "{} {} ({}): {} steps{breaking}",
+            migration.lineage,
+            migration.version,
+            migration.name,
+            migration.steps.len()
+        );
         ctx.ui().note(&what);
         for step in migration.steps.iter().filter(|s| plan.from.is_some() && s.drops.is_some()) {
             ctx.ui().warn(&format!("{} drops {}", step.step, step.drops.as_deref().unwrap_or_default()));
@@ -156,7 +164,13 @@ fn up_page(report: &UpReport) -> Page {
         return Page::new().text(format!("nothing to do: the catalog is at {}\n", report.version));
     }
     let rows = report.applied.iter().map(|a| {
-        [a.lineage.to_string(), a.version.clone(), a.name.clone(), a.steps.len().to_string(), format!("{} ms", a.duration_ms)]
+        [
+            a.lineage.to_string(),
+            a.version.clone(),
+            a.name.clone(),
+            a.steps.len().to_string(),
+            format!("{} ms", a.duration_ms),
+        ]
     });
     Page::new().table(["LINEAGE", "VERSION", "NAME", "STEPS", "TOOK"], rows).facts([
         ("version", report.version.clone()),
@@ -249,8 +263,7 @@ fn history_page(report: &HistoryReport) -> Page {
             short(&e.fingerprint_after),
         ]
     });
-    let headers =
-        ["LINEAGE", "VERSION", "NAME", "OUTCOME", "STARTED", "TOOK", "BY", "TOOL", "BEFORE", "AFTER"];
+    let headers = ["LINEAGE", "VERSION", "NAME", "OUTCOME", "STARTED", "TOOK", "BY", "TOOL", "BEFORE", "AFTER"];
     let server = report.server.iter().map(|r| [r.ledger.clone(), r.row.clone(), r.applied_at.clone()]);
     Page::new().table(headers, rows).table(["SERVER'S LEDGER", "ROW", "APPLIED"], server)
 }

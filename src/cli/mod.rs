@@ -33,8 +33,8 @@ mod golden;
 mod job;
 pub mod lineages;
 mod man;
-mod schema;
 mod migrate;
+mod schema;
 mod store;
 mod table;
 

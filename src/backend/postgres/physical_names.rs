@@ -68,7 +68,8 @@ async fn pending(catalog: &mut PgConnection, data: &mut PgConnection) -> Result<
     if names.is_empty() {
         return Ok(None);
     }
-    let ids = "SELECT EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('indexes') AND attname = 'index_id')";
+    let ids =
+        "SELECT EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('indexes') AND attname = 'index_id')";
     if !ask(catalog, ids).await? {
         return Ok(Some(Vec::new()));
     }

@@ -159,7 +159,12 @@ impl Run<'_> {
         Ok(runs)
     }
 
-    async fn unit(&self, session: &mut dyn MigrationSession, unit: &Unit<'_>, end: Option<End<'_>>) -> Result<Vec<StepRun>> {
+    async fn unit(
+        &self,
+        session: &mut dyn MigrationSession,
+        unit: &Unit<'_>,
+        end: Option<End<'_>>,
+    ) -> Result<Vec<StepRun>> {
         if unit.shared {
             session.begin(unit.place).await?;
         }
@@ -205,7 +210,8 @@ impl Run<'_> {
     fn stop_if_asked(&self) -> Result<()> {
         if self.cancel.is_stopped() {
             return Err(Error::Interrupted(
-                "stopped between two steps; what was not committed is undone: run the same command again to go on".into(),
+                "stopped between two steps; what was not committed is undone: run the same command again to go on"
+                    .into(),
             ));
         }
         Ok(())

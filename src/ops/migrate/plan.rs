@@ -146,15 +146,13 @@ pub fn sequence(backend: &str, target: CatalogVersion) -> Vec<&'static Migration
 ///
 /// # Errors
 /// Database errors.
-pub async fn plan(
-    backend: &dyn Backend,
-    from: Option<CatalogVersion>,
-    to: CatalogVersion,
-) -> Result<Plan> {
+pub async fn plan(backend: &dyn Backend, from: Option<CatalogVersion>, to: CatalogVersion) -> Result<Plan> {
     let name = backend.name();
     let sequence = sequence(name, to);
-    let steps: Vec<&'static Step> =
-        sequence.iter().flat_map(|m| m.body(name).expect("only migrations with a body are kept").steps.iter()).collect();
+    let steps: Vec<&'static Step> = sequence
+        .iter()
+        .flat_map(|m| m.body(name).expect("only migrations with a body are kept").steps.iter())
+        .collect();
     let mut done = backend.done(&steps).await?.into_iter();
     let mut planned = Vec::new();
     for migration in sequence {
@@ -174,11 +172,7 @@ pub async fn plan(
     Ok(Plan { backend: name.to_owned(), from, to, migrations: planned })
 }
 
-async fn planned_step(
-    backend: &dyn Backend,
-    from: Option<CatalogVersion>,
-    step: &'static Step,
-) -> Result<PlannedStep> {
+async fn planned_step(backend: &dyn Backend, from: Option<CatalogVersion>, step: &'static Step) -> Result<PlannedStep> {
     let size = match &step.touches {
         Some(table) if from.is_some() => backend.table_size(step.on, table).await?,
         _ => None,

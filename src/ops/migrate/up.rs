@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::apply::{Applied, Run};
-use super::plan::{self, Plan};
 use super::gate;
+use super::plan::{self, Plan};
 use crate::backend::ledger::{MigrationSession, SessionOptions};
 use crate::domain::migration::CatalogVersion;
 use crate::domain::schema::Lineage;

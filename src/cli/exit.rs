@@ -135,6 +135,12 @@ impl Failure {
     }
 }
 
+impl From<&ops::Error> for Failure {
+    fn from(error: &ops::Error) -> Self {
+        of_operation(error)
+    }
+}
+
 fn of_operation(error: &ops::Error) -> Failure {
     use ops::Error as E;
     let (exit, hint) = match error {

@@ -24,6 +24,7 @@
 //! pass [`Context::observer`]. A writing command gets its signals through [`Context::cancel`]; see
 //! [`crate::ops::cancel`].
 
+mod backup;
 mod completions;
 mod config;
 pub mod context;
@@ -128,6 +129,9 @@ impl Globals {
 /// What to do.
 #[derive(Subcommand)]
 pub enum Command {
+    /// Create, list, verify, delete and restore backups
+    #[command(subcommand)]
+    Backup(backup::Command),
     /// List and show recorded jobs
     #[command(subcommand)]
     Job(job::Command),
@@ -156,6 +160,7 @@ pub enum Command {
 
 async fn dispatch(command: Command, ctx: &Context) -> anyhow::Result<Exit> {
     match command {
+        Command::Backup(command) => backup::run(command, ctx).await,
         Command::Job(command) => job::run(command, ctx).await,
         Command::Schema(command) => schema::run(command, ctx).await,
         Command::Golden(command) => golden::run(command, ctx).await,

@@ -27,16 +27,16 @@ const ADDRESS: &str = "account_id = ?1 AND backup_id = ?2 AND backup_arn = ?3";
 
 impl Sqlite {
     /// Inserts a `CREATING` row, or says why none may be written now.
-    pub(super) fn claim_row(&self, row: &NewBackupRow) -> Result<(Option<Box<dyn BackupRowClaim>>, Option<String>)> {
+    pub(super) fn claim_row(&self, row: &NewBackupRow) -> Result<Claimed> {
         let operation = "claim a backup row";
         let fail = |e| driver(operation, e).with("backup", &row.key.backup_arn);
         if !has_table(&self.reader()?, TABLE)? {
-            return Ok((None, None));
+            return Ok(Claimed::NoRows);
         }
         let server = match self.server_lock() {
             Ok(lock) => lock,
             Err(e) if e.kind() == ErrorKind::Busy => {
-                return Ok((None, Some(format!("{}; `backup sync` adds the row later", e.message()))));
+                return Ok(Claimed::NotNow(format!("{}; `backup sync` adds the row later", e.message())));
             }
             Err(e) => return Err(e),
         };
@@ -97,11 +97,11 @@ impl Sqlite {
         )
         .map_err(fail)?;
         tx.commit().map_err(fail)?;
-        Ok((Some(Box::new(RowClaim::new(self, &row.key, generation, conn, lock, server))), None))
+        Ok(Claimed::Row(RowClaim::new(self, &row.key, generation, conn, lock, server)))
     }
 
     /// Takes over a row that is not final and whose holder is dead.
-    pub(super) fn take_over_row(&self, key: &BackupKey, stale_after_ms: i64) -> Result<Box<dyn BackupRowClaim>> {
+    pub(super) fn take_over_row(&self, key: &BackupKey, stale_after_ms: i64) -> Result<RowClaim> {
         let operation = "take over a backup row";
         let fail = |e| driver(operation, e).with("backup", &key.backup_arn);
         let missing =
@@ -133,7 +133,7 @@ impl Sqlite {
         )
         .map_err(fail)?;
         tx.commit().map_err(fail)?;
-        Ok(Box::new(RowClaim::new(self, key, generation, conn, lock, server)))
+        Ok(RowClaim::new(self, key, generation, conn, lock, server))
     }
 
     fn row_lock(&self, operation: &'static str, key: &BackupKey) -> Result<FileLock> {
@@ -266,8 +266,18 @@ fn read_row(row: &Row<'_>) -> Result<BackupRow> {
     })
 }
 
+/// Answer to a claim of a new row.
+pub enum Claimed {
+    /// The row is there, and ours.
+    Row(RowClaim),
+    /// The catalog is older than such rows.
+    NoRows,
+    /// A row may not be written now, and why.
+    NotNow(String),
+}
+
 /// The claim of this process on a row.
-struct RowClaim {
+pub struct RowClaim {
     state: Arc<State>,
     _lock: FileLock,
     _server: Arc<FileLock>,

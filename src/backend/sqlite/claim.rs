@@ -14,14 +14,12 @@ use super::shape::{has_column, has_table};
 use crate::backend::jobs::{Beat, JobClaim};
 use crate::backend::{Error, ErrorKind, Result};
 use crate::domain::claim::{Epoch, FenceToken, WriteOutcome, Writer};
-use crate::domain::job::{JobEvent, JobId, JobKind, JobProgress, JobRecord, JobStatus};
+use crate::domain::job::{JobEvent, JobId, JobKind, JobProgress, JobRecord, JobStatus, RETENTION_MS};
+use crate::domain::timestamp::TimestampMs;
 
 /// A heartbeat waits this long for the file's one write lock. After that a look at the fence must do: life is
 /// proved by the lock file, and a batch of this job that holds the write lock beats when it commits.
 const BEAT_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// How long an ended job is kept. Nothing removes it before.
-const RETENTION_MS: i64 = 30 * 24 * 60 * 60 * 1000;
 
 /// Takes the right to work on a job.
 ///
@@ -244,7 +242,7 @@ impl State {
                 damaged(operation, format!("{} of extenddb_admin_jobs", self.job), format!("status: {word:?}"))
             })?;
             let illegal = |e: String| Error::new(ErrorKind::Conflict, operation, e).with("job", &self.job.0);
-            let to = ended(from, status).map_err(illegal)?;
+            let to = from.end_as(status).map_err(illegal)?;
             let past = self
                 .token
                 .epoch
@@ -260,11 +258,18 @@ impl State {
                     past.stored(),
                     result,
                     at.to_string(),
-                    crate::domain::timestamp::TimestampMs(at.0.saturating_add(RETENTION_MS)).to_string(),
+                    TimestampMs(at.0.saturating_add(RETENTION_MS)).to_string(),
                 ],
             )
             .map_err(fail)?;
-            tx.execute("DELETE FROM extenddb_admin_fences WHERE fence_key = ?1", [&self.token.key]).map_err(fail)
+            // What may still be staged stays on record, for whoever removes it.
+            let staged = "DELETE FROM extenddb_admin_staged_tables WHERE fence_key = ?1 AND (?2 OR NOT EXISTS \
+                          (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = physical_name))";
+            tx.execute(staged, params![self.token.key, to == JobStatus::Succeeded]).map_err(fail)?;
+            for table in ["extenddb_admin_load_progress", "extenddb_admin_fences"] {
+                tx.execute(&format!("DELETE FROM {table} WHERE fence_key = ?1"), [&self.token.key]).map_err(fail)?;
+            }
+            Ok(())
         })?;
         if done.is_some() {
             // Whatever still shows the token is late.
@@ -305,20 +310,6 @@ impl State {
         let value = write(&tx)?;
         tx.commit().map_err(fail)?;
         Ok(Some(value))
-    }
-}
-
-/// The state in which a job ends when its holder says so.
-fn ended(from: JobStatus, to: JobStatus) -> Result<JobStatus, String> {
-    let illegal = |e: crate::domain::job::IllegalTransition| e.to_string();
-    match to {
-        JobStatus::Succeeded => from.next(JobEvent::Succeed).map_err(illegal),
-        JobStatus::Failed => from.next(JobEvent::Fail).map_err(illegal),
-        // A holder that stops by itself asks and honours at once.
-        JobStatus::Cancelled => {
-            from.next(JobEvent::RequestCancel).and_then(|asked| asked.next(JobEvent::Cancel)).map_err(illegal)
-        }
-        other => Err(format!("{} is not an end", other.word())),
     }
 }
 

@@ -9,13 +9,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rusqlite::{Connection, OptionalExtension as _, Row, TransactionBehavior, params};
 
 use super::Sqlite;
+use super::backup_rows::Claimed;
 use super::claim;
 use super::error::{damaged, driver};
 use super::fence::epoch;
 use super::rows::time;
 use super::shape::has_table;
 use crate::backend::jobs::{BackupKey, BackupMemory, BackupRow, BackupRowClaim, DeleteStart, JobClaim, NewBackupRow};
-use crate::backend::{Error, ErrorKind, Jobs, Result};
+use crate::backend::{Error, ErrorKind, Jobs, Ledger as _, Result};
 use crate::domain::claim::{WriteOutcome, Writer};
 use crate::domain::job::{JobId, JobKind, JobRecord, JobStatus, NewJob};
 use crate::domain::timestamp::TimestampMs;
@@ -26,7 +27,7 @@ const MAX_LISTED_JOBS: u32 = 4096;
 #[async_trait::async_trait]
 impl Jobs for Sqlite {
     async fn admit_job(&self, job: &NewJob) -> Result<JobRecord> {
-        self.ensure_admin_tables().await?;
+        self.ensure_admin().await?;
         let job = job.clone();
         self.run(move |this| admit(&mut this.writer()?, &job)).await
     }
@@ -56,17 +57,21 @@ impl Jobs for Sqlite {
 
     async fn claim_job(&self, id: &JobId, writer: &Writer) -> Result<Box<dyn JobClaim>> {
         let (id, writer) = (id.clone(), writer.clone());
-        self.run(move |this| Ok(Box::new(claim::claim(this, &id, &writer)?) as Box<dyn JobClaim>)).await
+        Ok(Box::new(self.run(move |this| claim::claim(this, &id, &writer)).await?))
     }
 
     async fn claim_backup_row(&self, row: &NewBackupRow) -> Result<(Option<Box<dyn BackupRowClaim>>, Option<String>)> {
         let row = row.clone();
-        self.run(move |this| this.claim_row(&row)).await
+        Ok(match self.run(move |this| this.claim_row(&row)).await? {
+            Claimed::Row(claim) => (Some(Box::new(claim)), None),
+            Claimed::NoRows => (None, None),
+            Claimed::NotNow(reason) => (None, Some(reason)),
+        })
     }
 
     async fn take_over_backup_row(&self, key: &BackupKey, stale_after_ms: i64) -> Result<Box<dyn BackupRowClaim>> {
         let key = key.clone();
-        self.run(move |this| this.take_over_row(&key, stale_after_ms)).await
+        Ok(Box::new(self.run(move |this| this.take_over_row(&key, stale_after_ms)).await?))
     }
 
     async fn backup_rows(&self, account_id: Option<&str>) -> Result<Vec<BackupRow>> {
@@ -85,7 +90,7 @@ impl Jobs for Sqlite {
     }
 
     async fn remember_backup(&self, memory: &BackupMemory) -> Result<()> {
-        self.ensure_admin_tables().await?;
+        self.ensure_admin().await?;
         let memory = memory.clone();
         self.run(move |this| remember(&this.writer()?, &memory)).await
     }
@@ -128,7 +133,8 @@ fn admit(conn: &mut Connection, job: &NewJob) -> Result<JobRecord> {
             .with("key", key));
         }
     }
-    // The fence's key holds the id, which is known only after the insert.
+    // The fence's key holds the id, which is known only after the insert, and something that no other file's job
+    // of the same id has.
     let id: i64 = tx
         .query_row(
             "INSERT INTO extenddb_admin_jobs (kind, target, principal, idempotency_key, request, request_fingerprint, \
@@ -147,8 +153,8 @@ fn admit(conn: &mut Connection, job: &NewJob) -> Result<JobRecord> {
         )
         .map_err(fail)?;
     tx.execute(
-        "UPDATE extenddb_admin_jobs SET fence_key = ?2 WHERE id = ?1",
-        params![id, format!("{}:{id}", job.kind.word())],
+        "UPDATE extenddb_admin_jobs SET fence_key = kind || ':' || id || ':' || lower(fence_key) WHERE id = ?1",
+        [id],
     )
     .map_err(fail)?;
     let record = select(&tx, "id = ?1", [id])?.pop().expect("the row was inserted in this transaction");

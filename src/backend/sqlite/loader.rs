@@ -161,17 +161,15 @@ impl Sqlite {
             )
             .optional()
             .map_err(|e| driver(operation, e))?;
-        if let Some((table_id, status)) = row {
-            if !self.is_ours(&conn, &table_id)? {
-                if status == "CREATING"
-                    && let Some(backup) = restored_from(&conn, &table_id)?
-                {
-                    let message = format!("it is being restored from backup {backup}");
-                    return Err(Error::new(ErrorKind::Busy, operation, message).with("table", name));
-                }
-                let message = format!("the table exists ({status})");
-                return Err(Error::new(ErrorKind::Conflict, operation, message).with("table", name));
-            }
+        if let Some((table_id, status)) = row
+            && !self.is_ours(&conn, &table_id)?
+        {
+            let source = if status == "CREATING" { restored_from(&conn, &table_id)? } else { None };
+            let (kind, message) = match source {
+                Some(backup) => (ErrorKind::Busy, format!("it is being restored from backup {backup}")),
+                None => (ErrorKind::Conflict, format!("the table exists ({status})")),
+            };
+            return Err(Error::new(kind, operation, message).with("table", name));
         }
         drop(conn);
         self.server_lock().map(|_| ())

@@ -12,14 +12,16 @@ use crate::backend::Result;
 use crate::backend::loader::StagePlan;
 use crate::domain::claim::FenceToken;
 
+/// Fence key and table id.
+type Restore = (String, String);
+
 /// Shared by all copies of one opened deployment.
 #[derive(Clone, Default)]
 pub struct Loading {
     /// The file has one writer, so batches take turns.
     pub turn: Arc<tokio::sync::Mutex<()>>,
     connection: Arc<Mutex<Option<Connection>>>,
-    /// Locks held for a restore, by fence key and table id.
-    locks: Arc<Mutex<HashMap<(String, String), Arc<FileLock>>>>,
+    locks: Arc<Mutex<HashMap<Restore, Arc<FileLock>>>>,
 }
 
 impl Sqlite {

@@ -1,6 +1,5 @@
 //! ExtendDB on SQLite: catalog and data in one file.
 
-mod admin;
 mod backup_rows;
 mod batch;
 mod catalog;

@@ -14,9 +14,7 @@ use super::connect::blocking;
 use super::error::{damaged, driver};
 use super::rows;
 use super::shape::{has_table, physical_name, quoted};
-use crate::backend::snapshot::{
-    BLOCK_TARGET_BYTES, BlockSink, RawBlock, ScanRange, Snapshot, SnapshotInfo, SnapshotOptions,
-};
+use crate::backend::snapshot::{BLOCK_TARGET_BYTES, BlockSink, ScanRange, Snapshot, SnapshotInfo, SnapshotOptions};
 use crate::backend::{Error, ErrorKind, Result, Snapshots};
 use crate::domain::item::ControlChars;
 use crate::domain::table::{TableInfo, TableKey, TableStatus};
@@ -178,7 +176,7 @@ pub fn scan_rows(conn: &Connection, sql: &str, params: impl Params, sink: &Block
         block.push(text);
         items += 1;
         if block.bytes.len() >= BLOCK_TARGET_BYTES {
-            let full = std::mem::replace(&mut block, RawBlock::default());
+            let full = std::mem::take(&mut block);
             if sink.send_blocking(full).is_err() {
                 return Ok(items);
             }

@@ -19,25 +19,12 @@ use crate::support::{Deployment, Kind};
 
 pub type Shared = Arc<dyn Backend>;
 
-/// Shapes of a file that these tests can build without the tool's own migrations, and 0.0.5.
+/// Every shape of a file.
 pub const SHAPES: &[&str] = &["0.0.2", "0.0.3", "0.0.4", "0.0.5"];
 
 /// A deployment of a released shape.
 pub fn deployment(shape: &str) -> Deployment {
-    if shape != "0.0.5" {
-        return Deployment::released(Kind::Sqlite, shape);
-    }
-    let deployment = Deployment::released(Kind::Sqlite, "0.0.4");
-    let body = std::fs::read_to_string(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/migrations/catalog/0005_backup_catalog_index/sqlite.yaml"
-    ))
-    .unwrap();
-    let body: serde_yaml::Value = serde_yaml::from_str(&body).unwrap();
-    for step in body["steps"].as_sequence().unwrap() {
-        deployment.catalog().exec(step["sql"].as_str().unwrap());
-    }
-    deployment
+    Deployment::released(Kind::Sqlite, shape)
 }
 
 pub fn writer(name: &str) -> Writer {

@@ -1,6 +1,6 @@
 //! The SQLite backend through its seam, against files as servers of each release left them.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::cast_precision_loss)]
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -11,3 +11,4 @@ mod legacy;
 mod restore;
 mod rows;
 mod snapshot;
+mod speed;

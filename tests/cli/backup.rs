@@ -150,10 +150,12 @@ fn below_0_0_5_the_store_alone_knows_the_backup(kind: Kind) {
     let listed = deployment.backup(&["list", "--table", &table.name]).succeeds().json();
     assert_eq!(listed["backups"][0]["arn"], backup["arn"]);
     assert_eq!(listed["backups"][0]["source"], json!("store"));
-    assert!(deployment.backup(&["list", "--since", "2100-01-01T00:00:00Z"]).succeeds().json()["backups"]
-        .as_array()
-        .unwrap()
-        .is_empty());
+    assert!(
+        deployment.backup(&["list", "--since", "2100-01-01T00:00:00Z"]).succeeds().json()["backups"]
+            .as_array()
+            .unwrap()
+            .is_empty()
+    );
 }
 
 fn a_deleted_backup_is_gone_from_store_and_list(kind: Kind) {

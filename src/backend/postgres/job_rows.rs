@@ -6,6 +6,7 @@ use sqlx::{AssertSqlSafe, Row as _};
 use super::error::driver;
 use super::fence::epoch_of;
 use super::tables::epoch_ms;
+use crate::backend::jobs::JobFilter;
 use crate::backend::{Error, ErrorKind, Result};
 use crate::domain::claim::Writer;
 use crate::domain::job::{JobId, JobKind, JobRecord, JobStatus};
@@ -25,9 +26,11 @@ pub enum Which<'a> {
     Open(Option<&'a str>),
     /// The one of an idempotency key: principal, target, key.
     Key(&'a str, &'a str, &'a str),
+    /// Those that a filter lets through, newest first.
+    Filter(&'a JobFilter),
 }
 
-/// Jobs, oldest first. Empty where our tables do not exist yet.
+/// Jobs, oldest first unless a filter asks otherwise. Empty where our tables do not exist yet.
 ///
 /// # Errors
 /// `Damaged` names the row.
@@ -41,16 +44,35 @@ pub async fn read(conn: &mut PgConnection, which: Which<'_>) -> Result<Vec<JobRe
             "finished_at IS NULL AND ($1::text IS NULL OR target = $1) AND $2::text IS NULL AND $3::text IS NULL"
         }
         Which::Key(..) => "principal = $1 AND target = $2 AND idempotency_key = $3",
+        Which::Filter(_) => {
+            "($1::text IS NULL OR status = ANY(string_to_array($1, ','))) AND ($2::text IS NULL OR kind = $2) \
+             AND ($3::text IS NULL OR id < $3::text::bigint)"
+        }
+    };
+    let statuses = match which {
+        Which::Filter(filter) => filter.statuses.iter().map(|s| s.word()).collect::<Vec<_>>().join(","),
+        _ => String::new(),
+    };
+    let (order, limit) = match which {
+        Which::Filter(filter) => ("DESC", i64::from(filter.limit)),
+        _ => ("ASC", MAX_LISTED_JOBS),
     };
     let values: [Option<&str>; 3] = match which {
         Which::Id(id) => [Some(&id.0), None, None],
         Which::Open(target) => [target, None, None],
         Which::Key(principal, target, key) => [Some(principal), Some(target), Some(key)],
+        Which::Filter(filter) => {
+            if filter.before.as_ref().is_some_and(|id| id.0.parse::<i64>().is_err()) {
+                return Ok(Vec::new()); // no job has such an id
+            }
+            let statuses = Some(statuses.as_str()).filter(|s| !s.is_empty());
+            [statuses, filter.kind.map(JobKind::word), filter.before.as_ref().map(|id| id.0.as_str())]
+        }
     };
     let sql = format!(
         "SELECT id, kind, status, attempt, target, request, request_fingerprint, idempotency_key, principal, epoch, \
          writer, {age}, {created}, {started}, {finished}, progress, result \
-         FROM {TABLE} WHERE {filter} ORDER BY id LIMIT {MAX_LISTED_JOBS}",
+         FROM {TABLE} WHERE {filter} ORDER BY id {order} LIMIT {limit}",
         age = epoch_ms("(clock_timestamp() - heartbeat_at)"),
         created = epoch_ms("created_at"),
         started = epoch_ms("started_at"),

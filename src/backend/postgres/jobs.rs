@@ -6,7 +6,9 @@ use sqlx::postgres::PgConnection;
 use super::error::driver;
 use super::job_rows::{Which, admin_exists, read};
 use super::{Postgres, backup_rows, claim, row_claim};
-use crate::backend::jobs::{BackupKey, BackupMemory, BackupRow, BackupRowClaim, DeleteStart, JobClaim, NewBackupRow};
+use crate::backend::jobs::{
+    BackupKey, BackupMemory, BackupRow, BackupRowClaim, DeleteStart, JobClaim, JobFilter, NewBackupRow,
+};
 use crate::backend::{Error, ErrorKind, Jobs, Ledger as _, Result};
 use crate::domain::claim::{WriteOutcome, Writer};
 use crate::domain::job::{JobId, JobRecord, JobStatus, NewJob};
@@ -49,6 +51,16 @@ impl Jobs for Postgres {
     async fn open_jobs(&self, target: Option<&str>) -> Result<Vec<JobRecord>> {
         let mut conn = self.catalog_connection().await?;
         read(&mut conn, Which::Open(target)).await
+    }
+
+    async fn job_by_key(&self, principal: &str, target: &str, key: &str) -> Result<Option<JobRecord>> {
+        let mut conn = self.catalog_connection().await?;
+        Ok(read(&mut conn, Which::Key(principal, target, key)).await?.pop())
+    }
+
+    async fn list_jobs(&self, filter: &JobFilter) -> Result<Vec<JobRecord>> {
+        let mut conn = self.catalog_connection().await?;
+        read(&mut conn, Which::Filter(filter)).await
     }
 
     async fn claim_job(&self, id: &JobId, writer: &Writer) -> Result<Box<dyn JobClaim>> {

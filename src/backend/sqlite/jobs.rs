@@ -15,7 +15,9 @@ use super::error::{damaged, driver};
 use super::fence::epoch;
 use super::rows::time;
 use super::shape::has_table;
-use crate::backend::jobs::{BackupKey, BackupMemory, BackupRow, BackupRowClaim, DeleteStart, JobClaim, NewBackupRow};
+use crate::backend::jobs::{
+    BackupKey, BackupMemory, BackupRow, BackupRowClaim, DeleteStart, JobClaim, JobFilter, NewBackupRow,
+};
 use crate::backend::{Error, ErrorKind, Jobs, Ledger as _, Result};
 use crate::domain::claim::{WriteOutcome, Writer};
 use crate::domain::job::{JobId, JobKind, JobRecord, JobStatus, NewJob};
@@ -51,6 +53,21 @@ impl Jobs for Sqlite {
         self.run(move |this| {
             let condition = "finished_at IS NULL AND (?1 IS NULL OR target = ?1) ORDER BY id LIMIT ?2";
             select(&this.reader()?, condition, params![target, MAX_LISTED_JOBS])
+        })
+        .await
+    }
+
+    async fn list_jobs(&self, filter: &JobFilter) -> Result<Vec<JobRecord>> {
+        let before = match filter.before.as_ref().map(|id| id.0.parse::<i64>()) {
+            Some(Err(_)) => return Ok(Vec::new()), // no job has such an id
+            before => before.and_then(std::result::Result::ok),
+        };
+        let statuses = filter.statuses.iter().map(|s| s.word()).collect::<Vec<_>>().join(",");
+        let (kind, limit) = (filter.kind.map(JobKind::word), filter.limit);
+        self.run(move |this| {
+            let condition = "(?1 = '' OR instr(',' || ?1 || ',', ',' || status || ',') > 0) \
+                AND (?2 IS NULL OR kind = ?2) AND (?3 IS NULL OR id < ?3) ORDER BY id DESC LIMIT ?4";
+            select(&this.reader()?, condition, params![statuses, kind, before, limit])
         })
         .await
     }

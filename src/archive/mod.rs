@@ -8,6 +8,7 @@
 pub mod data_file;
 pub mod error;
 pub mod layout;
+mod lines;
 pub mod list;
 pub mod verify;
 pub mod writer;

@@ -114,7 +114,10 @@ fn a_killed_backup_is_swept_by_the_same_command_and_taken_anew(kind: Kind) {
         let deployment = Deployment::released(kind, shape);
         deployment.add(&table);
         for round in 0..rounds() / 2 {
-            let mut child = deployment.command(args(&deployment, &["create", &table.name, "--rate-limit", "2MiB/s"])).spawn().unwrap();
+            let mut child = deployment
+                .command(args(&deployment, &["create", &table.name, "--rate-limit", "2MiB/s"]))
+                .spawn()
+                .unwrap();
             std::thread::sleep(Duration::from_millis(next(&mut state) % 1500));
             child.kill().unwrap();
             child.wait().unwrap();
@@ -123,7 +126,8 @@ fn a_killed_backup_is_swept_by_the_same_command_and_taken_anew(kind: Kind) {
             assert_eq!(open_jobs(&deployment), Vec::<Value>::new(), "round {round}");
             let left = files(&deployment.store());
             // Each prefix that has anything has everything: a kill after the commit record leaves a backup.
-            let prefix = |file: &String| file.rsplitn(2, "/data/").last().unwrap().rsplit_once('/').map(|(p, _)| p.to_owned());
+            let prefix =
+                |file: &String| file.rsplitn(2, "/data/").last().unwrap().rsplit_once('/').map(|(p, _)| p.to_owned());
             let committed: Vec<_> = left.iter().filter(|f| f.ends_with("extenddb-manifest.json")).collect();
             assert!(!committed.is_empty() && left.iter().all(|f| !f.contains(".tmp")), "{left:?}");
             for file in left.iter().filter(|f| f.contains('/') && !f.contains("/data/")) {

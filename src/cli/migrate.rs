@@ -6,14 +6,16 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::{Args as ClapArgs, Subcommand};
 
-use super::{Access, Context, Exit, Failure};
+use super::{Access, Context, Exit, Failure, lineages};
 use crate::backend::ledger::SessionOptions;
 use crate::domain::migration::CatalogVersion;
 use crate::domain::quantity::{parse_duration, show_duration, show_size};
 use crate::ops::migrate::apply::Run;
 use crate::ops::migrate::history::{self, HistoryReport};
 use crate::ops::migrate::plan::{Plan, PlannedMigration, PlannedStep};
+use crate::ops::migrate::repair::{self, RepairPlan};
 use crate::ops::migrate::up::{self, UpOptions, UpReport, WAY_BACK};
+use crate::ops::migrate::{adopt, down, status};
 use crate::ui::Page;
 
 /// Arguments of `migrate`.
@@ -34,8 +36,18 @@ enum Command {
     Up(UpArgs),
     /// Show each step that would run, with its lock and its cost
     Plan(PlanArgs),
+    /// Take the newest version back, where that loses nothing that matters
+    Down(DownArgs),
+    /// Say which version every lineage is at, what is pending and what is wrong
+    Status,
+    /// Compare the live catalog with its golden schema
+    Verify,
     /// List what was applied, by whom and when
     History,
+    /// Bring a drifted catalog back where that cannot lose data
+    Repair(RepairArgs),
+    /// Write into our ledger what a catalog already has, if it is exactly a released version
+    Adopt,
 }
 
 /// Arguments of `migrate up`.
@@ -69,6 +81,25 @@ struct PlanArgs {
     to: Option<CatalogVersion>,
 }
 
+/// Arguments of `migrate down`.
+#[derive(ClapArgs)]
+struct DownArgs {
+    /// Go on although servers are connected
+    #[arg(long)]
+    allow_live: bool,
+}
+
+/// Arguments of `migrate repair`.
+#[derive(ClapArgs)]
+struct RepairArgs {
+    /// Show what would be done; the database is told to refuse writes
+    #[arg(long)]
+    dry_run: bool,
+    /// Record that the body of this applied migration was changed on purpose
+    #[arg(long, value_name = "NAME")]
+    accept: Vec<String>,
+}
+
 /// Runs one.
 pub async fn run(args: Args, ctx: &Context) -> Result<Exit> {
     let Some(command) = args.command else { return run_up(args.up, ctx).await };
@@ -80,8 +111,121 @@ pub async fn run(args: Args, ctx: &Context) -> Result<Exit> {
     match command {
         Command::Up(up) => run_up(up, ctx).await,
         Command::Plan(plan) => show_plan(plan.to, ctx).await,
+        Command::Down(down) => run_down(&down, ctx).await,
+        Command::Status => show_status(ctx).await,
+        Command::Verify => verify(ctx).await,
         Command::History => show_history(ctx).await,
+        Command::Repair(repair) => run_repair(repair, ctx).await,
+        Command::Adopt => run_adopt(ctx).await,
     }
+}
+
+async fn show_status(ctx: &Context) -> Result<Exit> {
+    let backend = ctx.backend(Access::ReadOnly).await?;
+    let report = status::status(&*backend).await?;
+    ctx.ui().print(&report, lineages::page)?;
+    Ok(Exit::Done)
+}
+
+async fn verify(ctx: &Context) -> Result<Exit> {
+    let backend = ctx.backend(Access::ReadOnly).await?;
+    let report = status::status(&*backend).await?;
+    ctx.ui().print(&report, lineages::page)?;
+    if report.refused().is_some() {
+        return Ok(Exit::Refused);
+    }
+    repair::refuse_edited(&*backend).await?;
+    Ok(if report.has_drift() { Exit::Difference } else { Exit::Done })
+}
+
+async fn run_down(args: &DownArgs, ctx: &Context) -> Result<Exit> {
+    let backend = ctx.backend(Access::Write).await?;
+    let observer = ctx.observer();
+    let who = ctx.who();
+    let run = Run { backend: &*backend, applied_by: &who, observer: &*observer, cancel: ctx.cancel() };
+    let options = session_options(ctx, None);
+    let plan = down::preview(&run, &options).await?;
+    for step in &plan.steps {
+        ctx.ui().note(&format!("step {}", step.step));
+    }
+    for loss in &plan.loses {
+        let more = if loss.count > loss.names.len() { ", …" } else { "" };
+        ctx.ui().warn(&format!("lost: {} {}: {}{more}", loss.count, loss.what, loss.names.join(", ")));
+    }
+    ctx.ui().confirm(&format!("Take {} back from {} to {}?", backend.location(), plan.from, plan.to))?;
+    let report = down::down(&run, &options, args.allow_live).await?;
+    ctx.ui().print(&report, |r| {
+        Page::new().facts([
+            ("from", r.from.clone()),
+            ("version", r.version.clone()),
+            ("fingerprint", r.fingerprint.clone()),
+        ])
+    })?;
+    Ok(Exit::Done)
+}
+
+async fn run_repair(args: RepairArgs, ctx: &Context) -> Result<Exit> {
+    if args.dry_run {
+        let backend = ctx.backend(Access::ReadOnly).await?;
+        ctx.ui().print(&repair::look(&*backend).await?, repair_page)?;
+        return Ok(Exit::Done);
+    }
+    let backend = ctx.backend(Access::Write).await?;
+    let observer = ctx.observer();
+    let who = ctx.who();
+    let run = Run { backend: &*backend, applied_by: &who, observer: &*observer, cancel: ctx.cancel() };
+    let options = session_options(ctx, None);
+    if !args.accept.is_empty() {
+        let mut accepted = Vec::new();
+        for name in &args.accept {
+            accepted.push(repair::accept(&run, name, &options).await?);
+        }
+        ctx.ui().print(&serde_json::json!({ "accepted": accepted }), |_| {
+            Page::new().text(accepted.iter().map(|e| format!("accepted: {e}\n")).collect::<String>())
+        })?;
+        return Ok(Exit::Done);
+    }
+    let plan = repair::look(&*backend).await?;
+    if !plan.steps.is_empty() {
+        for step in &plan.steps {
+            ctx.ui().note(&format!("{} {}: {}", step.lineage, step.object, step.action));
+        }
+        ctx.ui().confirm(&format!("Repair {} objects of {}?", plan.steps.len(), backend.location()))?;
+    }
+    let report = repair::repair(&run, &options).await?;
+    ctx.ui().print(&report, |r| {
+        if r.repaired.is_empty() {
+            return Page::new().text("nothing to repair\n");
+        }
+        Page::new()
+            .text(r.repaired.iter().map(|object| format!("repaired: {object}\n")).collect::<String>())
+            .facts([("fingerprint", r.fingerprint.clone())])
+    })?;
+    Ok(Exit::Done)
+}
+
+fn repair_page(plan: &RepairPlan) -> Page {
+    if plan.steps.is_empty() {
+        return Page::new().text("nothing to repair\n");
+    }
+    let rows = plan.steps.iter().map(|s| [s.lineage.to_string(), s.object.clone(), s.action.clone()]);
+    Page::new().table(["LINEAGE", "OBJECT", "STATEMENT"], rows)
+}
+
+async fn run_adopt(ctx: &Context) -> Result<Exit> {
+    let backend = ctx.backend(Access::Write).await?;
+    let observer = ctx.observer();
+    let who = ctx.who();
+    let run = Run { backend: &*backend, applied_by: &who, observer: &*observer, cancel: ctx.cancel() };
+    let report = adopt::adopt(&run, &session_options(ctx, None)).await?;
+    ctx.ui().print(&report, |r| {
+        if r.adopted.is_empty() {
+            return Page::new().text("nothing to adopt: our ledger has it all\n");
+        }
+        let rows = r.adopted.iter().map(|a| [a.lineage.to_string(), a.version.clone(), a.name.clone()]);
+        Page::new().table(["LINEAGE", "VERSION", "NAME"], rows)
+    })?;
+    Ok(Exit::Done)
 }
 
 /// Locks and limits from the flags.

@@ -25,6 +25,7 @@
 //! [`crate::ops::cancel`].
 
 mod backup;
+mod check;
 mod completions;
 mod config;
 pub mod context;
@@ -141,6 +142,8 @@ pub enum Command {
     /// Build the golden schemas again, and compare or rewrite them
     #[command(subcommand)]
     Golden(golden::Command),
+    /// Check in one go that the deployment is as it should be
+    Check(check::Args),
     /// Bring the catalog to another version, with proof
     Migrate(migrate::Args),
     /// List, describe and digest tables
@@ -164,6 +167,7 @@ async fn dispatch(command: Command, ctx: &Context) -> anyhow::Result<Exit> {
         Command::Job(command) => job::run(command, ctx).await,
         Command::Schema(command) => schema::run(command, ctx).await,
         Command::Golden(command) => golden::run(command, ctx).await,
+        Command::Check(args) => check::run(args, ctx).await,
         Command::Migrate(args) => migrate::run(args, ctx).await,
         Command::Table(command) => table::run(command, ctx).await,
         Command::Store(command) => store::run(command, ctx).await,

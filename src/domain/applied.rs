@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::schema::Lineage;
 use super::timestamp::TimestampMs;
 
+/// How this program names itself in the ledger.
+pub const TOOL_VERSION: &str = concat!("extenddb-admin ", env!("CARGO_PKG_VERSION"));
+
 /// How a migration came to be in the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -4,6 +4,7 @@ pub mod applied;
 pub mod arn;
 pub mod catalog_row;
 pub mod claim;
+pub mod ddl;
 pub mod difference;
 pub mod digest;
 pub mod export;

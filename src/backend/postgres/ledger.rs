@@ -8,7 +8,7 @@ use super::{Postgres, lock, operations, steps};
 use crate::backend::ledger::{LiveSession, MigrationSession, Scratch, SessionOptions};
 use crate::backend::{Error, ErrorKind, Ledger, Result};
 use crate::domain::applied::Entry;
-use crate::domain::migration::{Place, Step};
+use crate::domain::migration::{Migration, Place, Step};
 use crate::domain::recorded::{Introspection, Recorded};
 use crate::domain::schema::Lineage;
 use crate::migrations;
@@ -32,11 +32,11 @@ impl Ledger for Postgres {
         let mut data = self.data_connection().await?;
         for migration in migrations::of_lineage(Lineage::Admin) {
             let Some(body) = migration.body("postgres") else { continue };
-            for step in &body.steps {
-                let conn = if step.on == Place::Data { &mut data } else { &mut catalog };
-                if !steps::is_done(conn, step).await? {
-                    steps::run_sql(conn, step, step.sql.as_deref().unwrap_or_default()).await?;
-                }
+            let on = |place: Place| body.steps.iter().filter(move |step| step.on == place);
+            let in_catalog = make(&mut catalog, on(Place::Catalog)).await?;
+            let in_data = make(&mut data, on(Place::Data)).await?;
+            if in_catalog || in_data {
+                record_admin(&mut catalog, migration, &body.digest(), &self.connector.options().writer.0).await?;
             }
         }
         close(catalog).await?;
@@ -118,6 +118,52 @@ impl Ledger for Postgres {
     async fn migration_session(&self, options: &SessionOptions) -> Result<Box<dyn MigrationSession>> {
         Ok(Box::new(self.open_session(options).await?))
     }
+}
+
+/// Makes what is missing, one at a time among all copies of this program; answers whether anything was.
+async fn make<'a>(conn: &mut PgConnection, steps: impl Iterator<Item = &'a Step> + Clone) -> Result<bool> {
+    let operation = "create the admin tables";
+    let mut missing = false;
+    for step in steps.clone() {
+        missing |= !steps::is_done(conn, step).await?;
+    }
+    if !missing {
+        return Ok(false);
+    }
+    let mut tx = conn.begin().await.map_err(|e| driver(operation, e))?;
+    sqlx::query("SELECT pg_advisory_xact_lock($1, $2)")
+        .bind(lock::ADMIN_KEY.0)
+        .bind(ADMIN_TABLES)
+        .execute(&mut *tx)
+        .await
+        .map_err(|e| driver(operation, e))?;
+    for step in steps {
+        if !steps::is_done(&mut tx, step).await? {
+            steps::run_sql(&mut tx, step, step.sql.as_deref().unwrap_or_default()).await?;
+        }
+    }
+    tx.commit().await.map_err(|e| driver(operation, e))?;
+    Ok(true)
+}
+
+/// Second half of the key under which our own tables are made.
+const ADMIN_TABLES: i32 = 2;
+
+async fn record_admin(conn: &mut PgConnection, migration: &Migration, digest: &str, writer: &str) -> Result<()> {
+    sqlx::query(
+        "INSERT INTO extenddb_admin.migrations \
+         (lineage, version, name, outcome, body_digest, tool_version, applied_by, finished_at) \
+         VALUES ('admin', $1, $2, 'applied', $3, $4, $5, now())",
+    )
+    .bind(migration.version())
+    .bind(&migration.name)
+    .bind(digest)
+    .bind(crate::domain::applied::TOOL_VERSION)
+    .bind(writer)
+    .execute(conn)
+    .await
+    .map(drop)
+    .map_err(|e| driver("write the ledger", e))
 }
 
 async fn close(conn: PgConnection) -> Result<()> {

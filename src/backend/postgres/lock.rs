@@ -129,7 +129,8 @@ async fn backend_pid(conn: &mut PgConnection) -> Result<i32> {
 /// Sessions of others in the catalog and the data database: `(description, is a server)`, servers first.
 ///
 /// A server is a session of the role that owns the catalog's tables, or one that holds a lock of the
-/// ledgers page: a restore's, a backup claim's, the migration's.
+/// ledgers page: a restore's, a backup claim's, the migration's. Copies of this program are left out: their jobs
+/// are seen by their heartbeats.
 pub async fn sessions(conn: &mut PgConnection, data_database: Option<&str>) -> Result<Vec<(String, bool)>> {
     let operation = "list connections";
     let claims = claims_query(conn).await?;
@@ -143,10 +144,10 @@ pub async fn sessions(conn: &mut PgConnection, data_database: Option<&str>) -> R
                   coalesce(nullif(a.application_name, ''), 'no application name'), a.usename, \
                   coalesce(host(a.client_addr), 'local'), a.datname, \
                   coalesce(extract(epoch FROM clock_timestamp() - a.backend_start)::bigint::text, '?')), \
-                a.application_name <> $2 AND (a.pid IN (SELECT pid FROM holders) OR a.usesysid IS NOT DISTINCT FROM \
+                (a.pid IN (SELECT pid FROM holders) OR a.usesysid IS NOT DISTINCT FROM \
                   (SELECT relowner FROM pg_class WHERE oid = to_regclass('settings'))) \
          FROM pg_stat_activity a \
-         WHERE a.backend_type = 'client backend' AND a.pid <> pg_backend_pid() \
+         WHERE a.backend_type = 'client backend' AND a.application_name <> $2 \
            AND a.datname IN (current_database(), $3) ORDER BY 2 DESC, a.pid"
     );
     let rows = sqlx::query(sqlx::AssertSqlSafe(query))

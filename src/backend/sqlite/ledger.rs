@@ -7,8 +7,8 @@ use super::error::driver;
 use super::{Sqlite, steps};
 use crate::backend::ledger::{LiveSession, MigrationSession, Scratch, SessionOptions};
 use crate::backend::{Error, ErrorKind, Ledger, Result};
-use crate::domain::applied::{Entry, Stored};
-use crate::domain::migration::{Place, Step};
+use crate::domain::applied::{Entry, Stored, TOOL_VERSION};
+use crate::domain::migration::{Migration, Place, Step};
 use crate::domain::recorded::{Introspection, Recorded};
 use crate::domain::schema::Lineage;
 use crate::domain::timestamp::TimestampMs;
@@ -26,30 +26,12 @@ impl Ledger for Sqlite {
 
     async fn ensure_admin(&self) -> Result<()> {
         let conn = self.writer()?;
+        let writer = self.options.writer.0.clone();
         blocking(move || {
-            let operation = "create the admin tables";
-            let steps = || {
-                let bodies = migrations::of_lineage(Lineage::Admin).filter_map(|m| m.body("sqlite"));
-                bodies.flat_map(|body| &body.steps)
-            };
-            let all_done = || -> Result<bool> {
-                for step in steps() {
-                    if !steps::is_done(&conn, step)? {
-                        return Ok(false);
-                    }
-                }
-                Ok(true)
-            };
-            if all_done()? {
-                return Ok(());
+            for migration in migrations::of_lineage(Lineage::Admin) {
+                make(&conn, migration, &writer)?;
             }
-            conn.execute_batch("BEGIN IMMEDIATE").map_err(|e| driver(operation, e))?;
-            for step in steps() {
-                if !steps::is_done(&conn, step)? {
-                    steps::run_sql(&conn, step, step.sql.as_deref().unwrap_or_default())?;
-                }
-            }
-            conn.execute_batch("COMMIT").map_err(|e| driver(operation, e))
+            Ok(())
         })
         .await
     }
@@ -108,6 +90,34 @@ impl Ledger for Sqlite {
     async fn migration_session(&self, options: &SessionOptions) -> Result<Box<dyn MigrationSession>> {
         Ok(Box::new(self.open_session(*options).await?))
     }
+}
+
+/// Makes what is missing in one transaction, and records it.
+fn make(conn: &Connection, migration: &Migration, writer: &str) -> Result<()> {
+    let operation = "create the admin tables";
+    let Some(body) = migration.body("sqlite") else { return Ok(()) };
+    let mut missing = false;
+    for step in &body.steps {
+        missing |= !steps::is_done(conn, step)?;
+    }
+    if !missing {
+        return Ok(());
+    }
+    let fail = |e| driver(operation, e);
+    let tx = rusqlite::Transaction::new_unchecked(conn, rusqlite::TransactionBehavior::Immediate).map_err(fail)?;
+    for step in &body.steps {
+        if !steps::is_done(&tx, step)? {
+            steps::run_sql(&tx, step, step.sql.as_deref().unwrap_or_default())?;
+        }
+    }
+    tx.execute(
+        "INSERT INTO extenddb_admin_migrations \
+         (lineage, version, name, outcome, body_digest, tool_version, applied_by, finished_at) \
+         VALUES ('admin', ?1, ?2, 'applied', ?3, ?4, ?5, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))",
+        [migration.version(), &migration.name, &body.digest(), TOOL_VERSION, writer],
+    )
+    .map_err(fail)?;
+    tx.commit().map_err(fail)
 }
 
 impl Sqlite {

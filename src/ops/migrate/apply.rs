@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::gate;
-use super::plan::{Plan, PlannedMigration, PlannedStep};
+use super::plan::{Plan, PlannedMigration};
 use super::status;
 use crate::backend::Backend;
 use crate::backend::ledger::MigrationSession;
-use crate::domain::applied::{Entry, NewEntry, Outcome, StepRun};
+use crate::domain::applied::{Entry, NewEntry, Outcome, StepRun, TOOL_VERSION};
 use crate::domain::known::Known;
-use crate::domain::migration::{Body, Migration, Place};
+use crate::domain::migration::{Body, Migration, Place, Step};
 use crate::domain::schema::Lineage;
 use crate::ops::cancel::Cancel;
 use crate::ops::observer::Observer;
@@ -81,7 +81,7 @@ impl Run<'_> {
         let known = status::known(planned.lineage, self.backend.name())?;
         let before = gate::fingerprint(&known, &session.introspect(planned.lineage).await?);
         let id = self.begin(session, planned.source, body, outcome, before).await?;
-        let steps = self.units(session, planned, id, &known).await?;
+        let steps = self.units(session, body, &End { id, planned, known: &known }).await?;
         Ok(Applied {
             lineage: planned.lineage,
             version: planned.version.clone(),
@@ -117,30 +117,27 @@ impl Run<'_> {
             outcome,
             body_digest: body.digest(),
             fingerprint_before,
-            tool_version: super::TOOL_VERSION.to_owned(),
+            tool_version: TOOL_VERSION.to_owned(),
             applied_by: self.applied_by.to_owned(),
             note: None,
         };
         Ok(session.record_start(&entry).await?)
     }
 
-    async fn units(
-        &self,
-        session: &mut dyn MigrationSession,
-        planned: &PlannedMigration,
-        id: i64,
-        known: &Known,
-    ) -> Result<Vec<StepRun>> {
-        let units = split(&planned.steps);
+    async fn units(&self, session: &mut dyn MigrationSession, body: &Body, end: &End<'_>) -> Result<Vec<StepRun>> {
+        let units = split(&body.steps);
         let mut runs = Vec::new();
         for (i, unit) in units.iter().enumerate() {
-            let ends_here = i + 1 == units.len() && unit.place == Place::Catalog && unit.shared;
+            let end = (i + 1 == units.len()).then_some(end);
             let mut tries = 0;
-            let ran = loop {
+            loop {
                 tries += 1;
-                let end = ends_here.then_some(End { id, planned, known, before: &runs });
-                match self.unit(session, unit, end).await {
-                    Ok(ran) => break ran,
+                let mut attempt = runs.clone();
+                match self.unit(session, unit, end, &mut attempt).await {
+                    Ok(()) => {
+                        runs = attempt;
+                        break;
+                    }
                     Err(error) if tries < TRIES && may_help(&error) => {
                         session.rollback().await?;
                         let pause = pause_after(tries);
@@ -149,62 +146,63 @@ impl Run<'_> {
                     }
                     Err(error) => return Err(error),
                 }
-            };
-            runs.extend(ran);
-            if i + 1 == units.len() && !ends_here {
-                let end = End { id, planned, known, before: &[] };
-                self.end(session, &end, &runs).await?;
             }
         }
         Ok(runs)
     }
 
+    /// Runs one unit; the last one compares what was made before it is committed.
     async fn unit(
         &self,
         session: &mut dyn MigrationSession,
         unit: &Unit<'_>,
-        end: Option<End<'_>>,
-    ) -> Result<Vec<StepRun>> {
+        end: Option<&End<'_>>,
+        runs: &mut Vec<StepRun>,
+    ) -> Result<()> {
         if unit.shared {
             session.begin(unit.place).await?;
         }
-        let mut runs = Vec::new();
         for step in &unit.steps {
             self.stop_if_asked()?;
             let started = Instant::now();
-            // Looked at again under the lock: a step before it may have done its work.
-            if !session.is_done(step.source).await? {
-                self.observer.phase(&step.step, None);
-                session.run(step.source).await?;
-                if !step.optional && !session.is_done(step.source).await? {
-                    return Err(Error::Failed(format!(
-                        "step {:?} ran and its conditions do not hold: what it made is not what it should be",
-                        step.step
-                    )));
-                }
-                runs.push(StepRun { step: step.step.clone(), duration_ms: millis(started.elapsed()) });
+            // Looked at again under the lock: a step before it may have done its work, or undone it.
+            if session.is_done(step).await? {
+                continue;
             }
+            self.observer.phase(&step.name, None);
+            session.run(step).await?;
+            if !step.optional && !session.is_done(step).await? {
+                return Err(Error::Failed(format!(
+                    "step {:?} ran and its conditions do not hold: what it made is not what it should be",
+                    step.name
+                )));
+            }
+            runs.push(StepRun { step: step.name.clone(), duration_ms: millis(started.elapsed()) });
         }
-        if let Some(end) = end {
-            let all: Vec<StepRun> = end.before.iter().chain(&runs).cloned().collect();
-            self.end(session, &end, &all).await?;
+        let Some(end) = end else { return if unit.shared { Ok(session.commit().await?) } else { Ok(()) } };
+        let fingerprint = self.check(session, end).await?;
+        // Our ledger is in the catalog database: its row commits with the work there, and after it elsewhere.
+        let with_the_work = unit.shared && unit.place == Place::Catalog;
+        if with_the_work {
+            session.record_finish(end.id, &fingerprint, runs).await?;
         }
         if unit.shared {
             session.commit().await?;
         }
-        Ok(runs)
+        if !with_the_work {
+            session.record_finish(end.id, &fingerprint, runs).await?;
+        }
+        Ok(())
     }
 
-    /// Compares with the golden schema and writes the end into our ledger.
-    async fn end(&self, session: &mut dyn MigrationSession, end: &End<'_>, runs: &[StepRun]) -> Result<()> {
+    /// Compares with the golden schema and answers the fingerprint.
+    async fn check(&self, session: &mut dyn MigrationSession, end: &End<'_>) -> Result<String> {
         let found = session.introspect(end.planned.lineage).await?;
-        let recorded = self.backend.recorded().await?;
         if !end.planned.completes {
+            let recorded = self.backend.recorded().await?;
             gate::check_made(end.known, &end.planned.version, &found, &recorded)?;
         }
-        let fingerprint = gate::fingerprint(end.known, &found).unwrap_or_default();
-        session.record_finish(end.id, &fingerprint, runs).await?;
-        Ok(())
+        Ok(gate::fingerprint(end.known, &found).unwrap_or_default())
     }
 
     fn stop_if_asked(&self) -> Result<()> {
@@ -223,8 +221,6 @@ struct End<'a> {
     id: i64,
     planned: &'a PlannedMigration,
     known: &'a Known,
-    /// Steps that ran in units before.
-    before: &'a [StepRun],
 }
 
 /// Steps that run together.
@@ -232,16 +228,16 @@ struct Unit<'a> {
     place: Place,
     /// In one transaction.
     shared: bool,
-    steps: Vec<&'a PlannedStep>,
+    steps: Vec<&'a Step>,
 }
 
 /// Splits steps into units: neighbours of one database that can share a transaction.
-fn split(steps: &[PlannedStep]) -> Vec<Unit<'_>> {
+fn split(steps: &[Step]) -> Vec<Unit<'_>> {
     let mut units: Vec<Unit<'_>> = Vec::new();
     for step in steps {
         match units.last_mut() {
-            Some(unit) if unit.shared && !step.alone && unit.place == step.on => unit.steps.push(step),
-            _ => units.push(Unit { place: step.on, shared: !step.alone, steps: vec![step] }),
+            Some(unit) if unit.shared && step.transactional && unit.place == step.on => unit.steps.push(step),
+            _ => units.push(Unit { place: step.on, shared: step.transactional, steps: vec![step] }),
         }
     }
     units

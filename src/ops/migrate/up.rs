@@ -49,6 +49,7 @@ pub struct UpReport {
 /// `CatalogRefused` for a catalog that must not be touched, `CheckFailed` for drift.
 pub async fn look(run: &Run<'_>, to: Option<CatalogVersion>) -> Result<Plan> {
     let from = gate::version(&gate::pass(run.backend).await?);
+    super::repair::refuse_edited(run.backend).await?;
     let to = plan::target(run.backend.name(), to, from)?;
     plan::plan(run.backend, from, to).await
 }
@@ -73,7 +74,9 @@ async fn under_lock(run: &Run<'_>, options: &UpOptions, session: &mut dyn Migrat
     let plan = look(run, options.to).await?;
     let mut dumped = None;
     if !plan.is_empty() {
-        refuse_live(run, &plan, options.allow_live).await?;
+        if plan.is_breaking() {
+            refuse_live(run, plan.to, options.allow_live).await?;
+        }
         if let Some(folder) = &options.dump_to {
             dumped = Some(folder.display().to_string());
         }
@@ -98,25 +101,11 @@ async fn under_lock(run: &Run<'_>, options: &UpOptions, session: &mut dyn Migrat
     })
 }
 
-/// Builds a catalog of a version on an empty or scratch database, going by the steps alone: nothing is
-/// recognised before and nothing compared with golden schemas that do not exist yet.
+/// Refuses a breaking step while servers are connected, and says who they are and what the way back is.
 ///
 /// # Errors
-/// Database errors; `Usage` for a version this build does not have.
-pub async fn build(run: &Run<'_>, to: CatalogVersion, options: &SessionOptions) -> Result<()> {
-    let mut session = run.backend.migration_session(options).await?;
-    run.backend.ensure_admin().await?;
-    let plan = plan::plan(run.backend, None, plan::target(run.backend.name(), Some(to), None)?).await?;
-    let (_, outcome) = run.apply(&mut *session, &plan).await;
-    session.close().await?;
-    outcome
-}
-
-/// Refuses a breaking step while servers are connected, and says who they are and what the way back is.
-async fn refuse_live(run: &Run<'_>, plan: &Plan, allowed: bool) -> Result<()> {
-    if !plan.is_breaking() {
-        return Ok(());
-    }
+/// `Busy` names each of them.
+pub async fn refuse_live(run: &Run<'_>, to: CatalogVersion, allowed: bool) -> Result<()> {
     let sessions = run.backend.live_sessions().await?;
     let (servers, others): (Vec<_>, Vec<_>) = sessions.into_iter().partition(|s| s.is_server);
     for other in others {
@@ -134,7 +123,7 @@ async fn refuse_live(run: &Run<'_>, plan: &Plan, allowed: bool) -> Result<()> {
     Err(Error::Busy(format!(
         "servers are alive against this catalog: {list}. Version {} breaks them: stop them, or go on with --allow-live. \
          The way back is {WAY_BACK}",
-        plan.to
+        to
     )))
 }
 

@@ -29,7 +29,10 @@ pub async fn run(args: Args, ctx: &Context) -> Result<Exit> {
         if r.ok {
             return Page::new().text("ok\n");
         }
-        Page::new().table(["CODE", "FOUND", "HINT"], r.findings.iter().map(|f| [f.code.to_owned(), f.message.clone(), f.hint.clone()]))
+        Page::new().table(
+            ["CODE", "FOUND", "HINT"],
+            r.findings.iter().map(|f| [f.code.to_owned(), f.message.clone(), f.hint.clone()]),
+        )
     })?;
     Ok(match (report.refused, report.ok) {
         (true, _) => Exit::Refused,

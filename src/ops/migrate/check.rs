@@ -88,7 +88,11 @@ fn lineages(report: &StatusReport, findings: &mut Vec<Finding>) {
             _ => {}
         }
         if !lineage.drift.is_empty() {
-            let repair = if lineage.is_repairable() { "migrate repair` brings it back" } else { "migrate verify` shows all of it" };
+            let repair = if lineage.is_repairable() {
+                "migrate repair` brings it back"
+            } else {
+                "migrate verify` shows all of it"
+            };
             findings.push(Finding {
                 code: "DRIFT",
                 message: format!("{name}: {}", gate::listed(&lineage.drift)),

@@ -82,11 +82,10 @@ async fn newest(run: &Run<'_>) -> Result<Newest> {
             hint: Some("run `extenddb-admin migrate` to its end first".to_owned()),
         });
     }
-    let from = gate::version(&report).ok_or_else(|| Error::CatalogRefused {
-        message: "there is no catalog to take back".to_owned(),
-        hint: None,
-    })?;
-    let earlier = migrations::of_lineage(Lineage::Catalog).rev().filter_map(Migration::catalog_version).find(|v| *v < from);
+    let from = gate::version(&report)
+        .ok_or_else(|| Error::CatalogRefused { message: "there is no catalog to take back".to_owned(), hint: None })?;
+    let earlier =
+        migrations::of_lineage(Lineage::Catalog).rev().filter_map(Migration::catalog_version).find(|v| *v < from);
     let migration = migrations::by_version(Lineage::Catalog, &from.to_string());
     let body = migration.and_then(|m| m.body(run.backend.name()));
     match (migration, body, body.and_then(|b| b.down.as_ref()), earlier) {

@@ -8,9 +8,9 @@ use std::fmt;
 use serde::Serialize;
 
 use super::apply::Run;
+use super::gate;
 use super::plan;
 use super::status::{self, LineageStatus, StatusReport};
-use super::gate;
 use crate::backend::Backend;
 use crate::backend::ledger::{MigrationSession, SessionOptions};
 use crate::domain::applied::{Entry, NewEntry, Outcome, StepRun, TOOL_VERSION};
@@ -70,7 +70,10 @@ pub async fn look(backend: &dyn Backend) -> Result<RepairPlan> {
     }
     Err(Error::CheckFailed {
         code: "NOT_REPAIRABLE",
-        message: format!("nothing was changed, as this cannot be repaired without losing data: {}", gate::listed(&refused)),
+        message: format!(
+            "nothing was changed, as this cannot be repaired without losing data: {}",
+            gate::listed(&refused)
+        ),
         hint: Some(
             "bring it back by hand, or from a dump; `extenddb-admin migrate verify` shows what is expected".to_owned(),
         ),
@@ -92,7 +95,8 @@ fn sort_out(
     by_steps: &[&'static Step],
 ) -> Result<(Vec<RepairStep>, Vec<Difference>)> {
     let known = status::known(lineage.lineage, backend.name())?;
-    let golden = lineage.recognised_version.as_deref().and_then(|v| known.position(v)).map(|at| &known.versions[at].schema);
+    let golden =
+        lineage.recognised_version.as_deref().and_then(|v| known.position(v)).map(|at| &known.versions[at].schema);
     let mut steps: Vec<RepairStep> = Vec::new();
     let mut refused = Vec::new();
     let from_step = |step: &Step, object: &str| RepairStep {
@@ -115,7 +119,9 @@ fn sort_out(
         let can = lineage.lineage != Lineage::Admin
             && !(backend.name() == "sqlite" && matches!(difference.kind, crate::domain::difference::Kind::Collation));
         match statements.filter(|_| can) {
-            Some(statements) => steps.push(from_step(&statement(lineage.lineage, difference, &statements), &difference.object)),
+            Some(statements) => {
+                steps.push(from_step(&statement(lineage.lineage, difference, &statements), &difference.object))
+            }
             None => refused.push(difference.clone()),
         }
     }
@@ -335,7 +341,9 @@ async fn accept_under_lock(run: &Run<'_>, session: &mut dyn MigrationSession, na
     let Some(found) = found else {
         let names: Vec<&str> = edited.iter().map(|e| e.name.as_str()).collect();
         let there = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-        return Err(Error::NotFound(format!("no applied migration {name:?} has another body than it ran with (such are: {there})")));
+        return Err(Error::NotFound(format!(
+            "no applied migration {name:?} has another body than it ran with (such are: {there})"
+        )));
     };
     let known = status::known(found.lineage, run.backend.name())?;
     let now = gate::fingerprint(&known, &session.introspect(found.lineage).await?);

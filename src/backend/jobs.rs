@@ -241,6 +241,16 @@ pub trait Jobs: Send + Sync {
         Err(Error::unsupported("list jobs"))
     }
 
+    /// Asks a job to stop: a queued one is cancelled at once, a running one when its holder notices, or whoever
+    /// claims it after that. Answers the record as it is then.
+    ///
+    /// # Errors
+    /// `NotFound`; `Conflict` when it has ended.
+    async fn request_cancel(&self, id: &JobId) -> Result<JobRecord> {
+        let _ = id;
+        Err(Error::unsupported("cancel jobs"))
+    }
+
     /// Takes the right to work on a job: proves the last holder dead (its session or file lock is free),
     /// mints its epoch past every holder, counts an attempt.
     ///

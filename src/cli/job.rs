@@ -1,11 +1,16 @@
 //! `job`: the recorded jobs of a deployment.
 
+use std::num::NonZeroUsize;
+
 use anyhow::Result;
 use clap::{Subcommand, ValueEnum};
 
-use super::{Access, Context, Exit};
+use super::backup::restore;
+use super::{Access, Context, Exit, Failure};
 use crate::domain::job::{JobId, JobKind, JobStatus};
 use crate::domain::quantity::{show_duration, show_size};
+use crate::ops::admission;
+use crate::ops::job::control;
 use crate::ops::job::{self, JobFilter, JobReport, JobView};
 use crate::ui::Page;
 
@@ -31,6 +36,28 @@ pub enum Command {
     Show {
         /// Id of the job
         id: String,
+    },
+    /// Cancel a job: its holder stops and undoes what it did; a dead holder's work is undone here
+    Cancel {
+        /// Id of the job
+        id: String,
+    },
+    /// Go on with a restore whose process died, or begin one that is queued
+    Resume {
+        /// Id of the job
+        id: String,
+        /// Use at most that many threads and connections [default: one a core, at least 2]
+        #[arg(long, value_name = "N")]
+        jobs: Option<NonZeroUsize>,
+    },
+    /// Work on the job that has been queued longest
+    Run {
+        /// Go on until no job is queued
+        #[arg(long)]
+        until_empty: bool,
+        /// Use at most that many threads and connections [default: one a core, at least 2]
+        #[arg(long, value_name = "N")]
+        jobs: Option<NonZeroUsize>,
     },
 }
 
@@ -80,6 +107,16 @@ impl From<Kind> for JobKind {
 pub async fn run(command: Command, ctx: &Context) -> Result<Exit> {
     let backend = ctx.backend(Access::ReadOnly).await?;
     match command {
+        Command::Cancel { id } => {
+            let run = ctx.run(None).await?;
+            let report = control::cancel(&run, &JobId(id)).await?;
+            ctx.ui().print(&report, page)?;
+        }
+        Command::Resume { id, jobs } => {
+            let run = ctx.run(jobs).await?;
+            return restore::finish(control::resume(&run, &JobId(id)).await?, ctx);
+        }
+        Command::Run { until_empty, jobs } => return drain(ctx, until_empty, jobs).await,
         Command::List { status, kind, limit, before } => {
             let filter = JobFilter {
                 statuses: status.into_iter().map(JobStatus::from).collect(),
@@ -102,6 +139,37 @@ pub async fn run(command: Command, ctx: &Context) -> Result<Exit> {
         }
     }
     Ok(Exit::Done)
+}
+
+/// Works on queued jobs, the oldest first. One that fails does not stop the others.
+async fn drain(ctx: &Context, until_empty: bool, jobs: Option<NonZeroUsize>) -> Result<Exit> {
+    let run = ctx.run(jobs).await?;
+    let mut exit = Exit::Done;
+    let mut done = 0;
+    while let Some(id) = control::next_queued(&run).await? {
+        admission::check_slot(&*run.backend, &run.settings).await?;
+        let ended = match control::resume(&run, &id).await {
+            Ok(report) => restore::finish(report, ctx),
+            Err(error) => Err(error.into()),
+        };
+        done += 1;
+        if !until_empty {
+            return ended;
+        }
+        match ended {
+            Ok(one) => exit = exit.or(one),
+            Err(error) if run.cancel.is_stopped() => return Err(error),
+            Err(error) => {
+                let failure = Failure::of(&error);
+                ctx.ui().warn(&format!("job {id}: {}", failure.message));
+                exit = exit.or(failure.exit);
+            }
+        }
+    }
+    if done == 0 {
+        ctx.ui().note("no job is queued");
+    }
+    Ok(exit)
 }
 
 fn row(job: &JobView) -> [String; 8] {

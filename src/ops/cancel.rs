@@ -113,6 +113,19 @@ impl Cancel {
         self.undertakings.load(Ordering::SeqCst) > 0
     }
 
+    /// A request of its own for one of several jobs of a process: asked with this one, but not the other way round.
+    /// The link lasts until it is dropped.
+    #[must_use]
+    pub fn linked(&self) -> (Self, Link) {
+        let (parent, child) = (self.clone(), Self::new());
+        let other = child.clone();
+        let task = tokio::spawn(async move { other.stop(parent.stopped().await) });
+        if let Some(reason) = self.reason() {
+            child.stop(reason);
+        }
+        (child, Link(task))
+    }
+
     /// Runs a future unless, or until, somebody asks to stop. What is given up is dropped.
     ///
     /// # Errors
@@ -123,6 +136,16 @@ impl Cancel {
             stop = self.stopped() => Err(stop.into()),
             done = work => done.map_err(Into::into),
         }
+    }
+}
+
+/// Hands a request to stop on, until it is dropped.
+#[derive(Debug)]
+pub struct Link(tokio::task::JoinHandle<()>);
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 
@@ -173,6 +196,17 @@ mod tests {
             std::future::pending::<Result<()>>().await
         };
         assert!(matches!(cancel.guard(work).await, Err(Error::Interrupted(_))));
+    }
+
+    #[tokio::test]
+    async fn a_linked_request_follows_and_does_not_lead() {
+        let parent = Cancel::new();
+        let (child, _link) = parent.linked();
+        child.stop(Stop::CancelRequested);
+        assert!(!parent.is_stopped());
+        let (second, _link) = parent.linked();
+        parent.stop(Stop::Signal);
+        assert_eq!(second.stopped().await, Stop::Signal);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Views of recorded jobs: what `job list`, `job show` and every command that ran a job print.
 
+pub mod control;
+
 use serde::{Deserialize, Serialize};
 
 pub use crate::backend::jobs::JobFilter;

@@ -15,6 +15,7 @@ use crate::domain::job::{JobId, JobRecord, JobStatus, NewJob};
 use crate::domain::timestamp::TimestampMs;
 
 const ADMIT: &str = "record a job";
+const CANCEL: &str = "cancel a job";
 const REMEMBER: &str = "remember a backup";
 
 #[async_trait::async_trait]
@@ -61,6 +62,33 @@ impl Jobs for Postgres {
     async fn list_jobs(&self, filter: &JobFilter) -> Result<Vec<JobRecord>> {
         let mut conn = self.catalog_connection().await?;
         read(&mut conn, Which::Filter(filter)).await
+    }
+
+    async fn request_cancel(&self, id: &JobId) -> Result<JobRecord> {
+        let mut conn = self.catalog_connection().await?;
+        // The states are those of `JobStatus::next` for `RequestCancel`, decided where the row is.
+        let known = match admin_exists(&mut conn).await? {
+            true => sqlx::query(
+                "UPDATE extenddb_admin.jobs SET cancel_requested = true, \
+                 status = CASE status WHEN 'queued' THEN 'cancelled' ELSE 'cancelling' END, \
+                 finished_at = CASE status WHEN 'queued' THEN now() END \
+                 WHERE id::text = $1 AND finished_at IS NULL",
+            )
+            .bind(&id.0)
+            .execute(&mut conn)
+            .await
+            .map_err(|e| driver(CANCEL, e).with("job", &id.0))?
+            .rows_affected(),
+            false => 0,
+        };
+        let job = read(&mut conn, Which::Id(id)).await?.pop();
+        let job =
+            job.ok_or_else(|| Error::new(ErrorKind::NotFound, CANCEL, "there is no such job").with("job", &id.0))?;
+        if known == 0 {
+            let message = format!("it has ended: it is {}", job.status.word());
+            return Err(Error::new(ErrorKind::Conflict, CANCEL, message).with("job", &id.0));
+        }
+        Ok(job)
     }
 
     async fn claim_job(&self, id: &JobId, writer: &Writer) -> Result<Box<dyn JobClaim>> {

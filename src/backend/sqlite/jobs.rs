@@ -20,7 +20,7 @@ use crate::backend::jobs::{
 };
 use crate::backend::{Error, ErrorKind, Jobs, Ledger as _, Result};
 use crate::domain::claim::{WriteOutcome, Writer};
-use crate::domain::job::{JobId, JobKind, JobRecord, JobStatus, NewJob};
+use crate::domain::job::{JobEvent, JobId, JobKind, JobRecord, JobStatus, NewJob};
 use crate::domain::timestamp::TimestampMs;
 
 /// Most jobs that one call lists.
@@ -72,6 +72,11 @@ impl Jobs for Sqlite {
         .await
     }
 
+    async fn request_cancel(&self, id: &JobId) -> Result<JobRecord> {
+        let id = id.clone();
+        self.run(move |this| request_cancel(&mut this.writer()?, &id)).await
+    }
+
     async fn claim_job(&self, id: &JobId, writer: &Writer) -> Result<Box<dyn JobClaim>> {
         let (id, writer) = (id.clone(), writer.clone());
         Ok(Box::new(self.run(move |this| claim::claim(this, &id, &writer)).await?))
@@ -116,6 +121,31 @@ impl Jobs for Sqlite {
         let (store_id, backup_arn) = (store_id.to_owned(), backup_arn.to_owned());
         self.run(move |this| recall(&this.reader()?, &store_id, &backup_arn)).await
     }
+}
+
+fn request_cancel(conn: &mut Connection, id: &JobId) -> Result<JobRecord> {
+    let operation = "cancel a job";
+    let fail = |e| driver(operation, e).with("job", &id.0);
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
+    let job = match has_table(&tx, "extenddb_admin_jobs")? {
+        true => find(&tx, id)?,
+        false => None,
+    };
+    let job =
+        job.ok_or_else(|| Error::new(ErrorKind::NotFound, operation, "there is no such job").with("job", &id.0))?;
+    let status = job
+        .status
+        .next(JobEvent::RequestCancel)
+        .map_err(|e| Error::new(ErrorKind::Conflict, operation, format!("it has ended: {e}")).with("job", &id.0))?;
+    let ended = status.is_terminal().then(|| now().to_string());
+    tx.execute(
+        "UPDATE extenddb_admin_jobs SET cancel_requested = 1, status = ?2, finished_at = ?3 WHERE id = ?1",
+        params![id.0, status.word(), ended],
+    )
+    .map_err(fail)?;
+    let job = find(&tx, id)?.ok_or_else(|| damaged(operation, id.0.clone(), "it is gone"))?;
+    tx.commit().map_err(fail)?;
+    Ok(job)
 }
 
 /// The host's clock.

@@ -3,7 +3,7 @@
 mod create;
 mod list;
 mod remove;
-mod restore;
+pub mod restore;
 mod verify;
 
 use std::sync::Arc;

@@ -225,7 +225,7 @@ async fn clean_up_before(run: &Run, request: &BackupRequest) -> Result<()> {
     for job in admission::overlapping(&open, JobKind::Backup, &tables, tables_of) {
         match run.backend.claim_job(&job.id, &run.writer).await {
             Ok(claim) => {
-                end_dead(run, job, &*claim).await?;
+                end_dead(run, job, &*claim, JobStatus::Failed).await?;
                 run.observer.note(&format!("job {} had died and was cleaned up: its backup starts anew", job.id));
             }
             Err(error) if error.kind() == backend::ErrorKind::Busy => {

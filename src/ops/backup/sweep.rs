@@ -44,12 +44,13 @@ pub async fn look(store: &dyn Store, prefix: &BackupPrefix) -> archive::Result<F
     })
 }
 
-/// Ends a dead job whose claim was just taken: after this it is terminal and nothing of it is left over.
+/// Ends a dead job whose claim was just taken, as failed or cancelled: after this it is terminal and nothing of it
+/// is left over but backups that turned out to be complete.
 ///
 /// # Errors
 /// `Fenced` when somebody else took it meanwhile; store and database errors, after which the job is still open
 /// and the next run of the command tries again.
-pub async fn end_dead(run: &Run, job: &JobRecord, claim: &dyn JobClaim) -> Result<()> {
+pub async fn end_dead(run: &Run, job: &JobRecord, claim: &dyn JobClaim, status: JobStatus) -> Result<()> {
     let mut kept = Vec::new();
     if let Some(request) = BackupRequest::of(job) {
         let opened = run.stores.open(&request.store).await?;
@@ -60,7 +61,7 @@ pub async fn end_dead(run: &Run, job: &JobRecord, claim: &dyn JobClaim) -> Resul
         }
     }
     let result = serde_json::json!({ "reason": "its process died", "kept": kept });
-    match claim.finish(JobStatus::Failed, &result).await? {
+    match claim.finish(status, &result).await? {
         WriteOutcome::Matched | WriteOutcome::Unknown => Ok(()),
         WriteOutcome::NotMatched => Err(Error::Fenced(format!("job {} was taken over by another process", job.id))),
     }

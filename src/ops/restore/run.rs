@@ -23,7 +23,7 @@ use crate::domain::claim::WriteOutcome;
 use crate::domain::digest::TableDigest;
 use crate::domain::job::{JobId, JobRecord, JobStatus};
 use crate::domain::store_ref::StoreRef;
-use crate::domain::table::TableStatus;
+use crate::domain::table::{TableInfo, TableStatus};
 use crate::ops::cancel::Stop;
 use crate::ops::error::{Error, Result};
 use crate::ops::heart::Heart;
@@ -49,9 +49,14 @@ pub struct RestoreReport {
 /// `Busy` while another process works on it; `Conflict` when it has ended; `Failed` for a request that this build
 /// cannot read. What happens after the claim is in the report.
 pub async fn run(run: &Run, id: &JobId) -> Result<RestoreReport> {
+    let (cancel, _link) = run.cancel.linked();
+    let run = &Run { cancel, ..run.clone() };
     let claim = run.backend.claim_job(id, &run.writer).await?;
     let heart = Heart::start(Arc::from(claim), run.settings.beat(), run.cancel.clone());
     let job = run.backend.job(id).await?.ok_or_else(|| Error::NotFound(format!("there is no job {id}")))?;
+    if job.status == JobStatus::Cancelling {
+        run.cancel.stop(Stop::CancelRequested);
+    }
     let mut restore = Restore {
         run: run.clone(),
         heart,
@@ -142,8 +147,10 @@ impl Restore {
         let rules = match self.run.backend.target_rules().await {
             Ok(rules) => rules,
             Err(error) => {
+                let message = error.to_string();
                 self.fail("", error.into());
-                return self.run.cancel.reason();
+                // What an earlier attempt loaded is worth keeping: the job stays open.
+                return resumed.then_some(Stop::Unreachable(message));
             }
         };
         self.heart.counters().phase("verify");
@@ -209,7 +216,13 @@ impl Restore {
     async fn remove_staged(&mut self) {
         let Some(request) = self.request.clone().filter(|_| self.staged) else { return };
         for ordinal in 0..request.tables.len() {
-            if !self.published[ordinal] && !self.run.cancel.is_fenced() {
+            if self.published[ordinal] || self.run.cancel.is_fenced() {
+                continue;
+            }
+            let live = self.run.backend.table(&request.tables[ordinal].target.key()).await;
+            if live.is_ok_and(|info| is_published(&info, &request.new_id(ordinal, None))) {
+                self.published[ordinal] = true;
+            } else {
                 self.remove_one(&request, ordinal).await;
             }
         }
@@ -332,9 +345,7 @@ impl Restore {
         let target = wanted.target.key();
         let planned_id = look.request.new_id(look.ordinal, None);
         match self.run.backend.table(&target).await {
-            Ok(info) if info.definition.table_id == planned_id && info.status != TableStatus::Creating => {
-                return Ok(Looked::Published);
-            }
+            Ok(info) if is_published(&info, &planned_id) => return Ok(Looked::Published),
             Ok(info) if info.definition.table_id == planned_id => {}
             Ok(_) => {
                 return Err(Error::Conflict(format!(
@@ -437,6 +448,11 @@ impl Restore {
             hint: Some("verify the backup, then restore it anew".to_owned()),
         })
     }
+}
+
+/// The table of this id is there for everybody.
+fn is_published(info: &TableInfo, id: &str) -> bool {
+    info.definition.table_id == id && info.status != TableStatus::Creating
 }
 
 /// What the look at one table needs.

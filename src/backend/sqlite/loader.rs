@@ -25,6 +25,9 @@ use crate::domain::item::{ControlChars, ItemParser};
 use crate::domain::number::MAX_DIGITS;
 use crate::domain::table::TableKey;
 
+/// Page cache of the connection that builds indexes, and with it the most that a sort holds in memory at once.
+const SORT_KIB: i64 = 64 * 1024;
+
 #[async_trait::async_trait]
 impl Loader for Sqlite {
     async fn target_rules(&self) -> Result<TargetRules> {
@@ -221,6 +224,7 @@ impl Sqlite {
         let layout = Layout::of_plan(plan, reverse_indexes(&self.reader()?, plan)?)?;
         self.fenced(operation, fence, plan, |tx| {
             let fail = |e| driver(operation, e).with("table", &plan.target.table_name);
+            tx.pragma_update(None, "cache_size", -SORT_KIB).map_err(fail)?;
             for sql in layout.tables().flat_map(|table| &table.indexes) {
                 tx.execute_batch(sql).map_err(fail)?;
             }

@@ -10,6 +10,7 @@ mod completions;
 mod config;
 
 mod man;
+mod restore;
 mod store;
 mod table;
 mod usage;

@@ -32,7 +32,9 @@ impl Deployment {
     /// Nothing of ours is under way or left over.
     fn is_clean(&self) {
         assert_eq!(self.open_jobs(), Vec::<Value>::new());
-        for (name, what) in [("fences", "fence_key"), ("load_progress", "file_index"), ("staged_tables", "physical_name")] {
+        for (name, what) in
+            [("fences", "fence_key"), ("load_progress", "file_index"), ("staged_tables", "physical_name")]
+        {
             let name = seam::admin_table(self.kind, name);
             assert_eq!(self.data().count(&format!("SELECT count({what}) FROM {name}")), 0, "{name}");
         }
@@ -206,7 +208,8 @@ fn a_detached_restore_is_run_later(kind: Kind) {
     assert_eq!(admitted["job"]["status"], "queued");
     assert_eq!(deployment.catalog().count("SELECT count(*) FROM tables"), 1);
     deployment.run(["job", "run", "--until-empty"]).succeeds();
-    let shown = deployment.run(["job", "show", admitted["job"]["id"].as_str().unwrap(), "-o", "json"]).succeeds().json();
+    let shown =
+        deployment.run(["job", "show", admitted["job"]["id"].as_str().unwrap(), "-o", "json"]).succeeds().json();
     assert_eq!(shown["job"]["status"], "succeeded");
     assert_eq!(deployment.digest_of("Later"), backup["digest"]);
     deployment.is_clean();

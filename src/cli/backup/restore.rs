@@ -153,7 +153,7 @@ async fn tables(args: &Args, places: Places<'_>) -> Result<Vec<TableRequest>> {
         // An ARN says whose backup it is; the account is then the new table's.
         let owner = places.account_id.filter(|_| !id.starts_with("arn:"));
         let resolved = find(places.store, places.backend, owner, id).await?;
-        let (arn, account, table, legacy) = address(places, &resolved).await?;
+        let (arn, account, table, legacy) = address(places, id, &resolved).await?;
         let name = match (&args.target, &args.suffix) {
             (Some(_), _) if args.ids.len() > 1 => {
                 return Err(Failure::usage("--as names one table: use --suffix or --map for several backups").into());
@@ -169,7 +169,7 @@ async fn tables(args: &Args, places: Places<'_>) -> Result<Vec<TableRequest>> {
 }
 
 /// ARN, account and table of a resolved backup, and whether it is a legacy one.
-async fn address(places: Places<'_>, resolved: &Resolved) -> Result<(String, String, String, bool)> {
+async fn address(places: Places<'_>, wanted: &str, resolved: &Resolved) -> Result<(String, String, String, bool)> {
     if let (Some(legacy), false) = (&resolved.legacy, resolved.in_store) {
         let table = legacy.table.table_name.clone();
         return Ok((legacy.backup_arn.clone(), legacy.account_id.clone(), table, true));
@@ -178,6 +178,9 @@ async fn address(places: Places<'_>, resolved: &Resolved) -> Result<(String, Str
         return Ok((row.key.backup_arn.clone(), row.key.account_id.clone(), row.table_name.clone(), false));
     }
     let prefix = resolved.prefix.as_ref().expect("what is in no row and no catalog lies under a prefix");
+    if wanted.starts_with("arn:") {
+        return Ok((wanted.to_owned(), prefix.account_id().into(), prefix.table_name().into(), false));
+    }
     let options = ListOptions {
         table: Some(prefix.table_name().to_owned()),
         status: StatusFilter::All,

@@ -57,6 +57,7 @@ complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -f -a "migra
 complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -f -a "table" -d 'List, describe and digest tables'
 complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -f -a "store" -d 'List, check and initialise stores'
 complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -f -a "config" -d 'Show and check the configuration'
+complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -f -a "demo" -d 'Take a throw-away SQLite deployment through the main job'
 complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -f -a "completions" -d 'Print a completion script'
 complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -f -a "man" -d 'Print the man page, or write all of them'
 complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand backup; and not __fish_seen_subcommand_from create list describe verify delete promote restore" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
@@ -1063,6 +1064,30 @@ complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; an
 complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from check" -s y -l yes -d 'Answer every prompt with yes'
 complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from check" -l no-input -d 'Refuse to prompt'
 complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand config; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand demo" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand demo" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand demo" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand demo" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand demo" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand demo" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand demo" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand demo" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand demo" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand demo" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand demo" -l keep -d 'Keep the folder, to look around in it afterwards'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand demo" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand demo" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand demo" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand demo" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand completions" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
 json\t'For scripts; errors become one object on standard error'
 yaml\t'For scripts and people'"

@@ -40,6 +40,18 @@ pub struct Entry {
     /// Reads the URL out of the server's configuration, given its `[storage.<name>]` table and the folder
     /// that the configuration lies in.
     pub url_from_server_config: fn(&toml::Table, &Path) -> Result<String>,
+    /// What the demonstration begins with; none where it needs a server.
+    pub sample: Option<Sample>,
+}
+
+/// A small deployment as an old server left it, for the demonstration.
+pub struct Sample {
+    /// Version of the empty catalog that [`Sample::write`] wants.
+    pub catalog_version: &'static str,
+    /// Its table.
+    pub table: &'static str,
+    /// Writes account, table and items.
+    pub write: fn(OpenOptions) -> Pin<Box<dyn Future<Output = Result<()>> + Send>>,
 }
 
 /// Every backend this build has.

@@ -2,6 +2,7 @@
 //! the command asks for it.
 
 mod check;
+mod demo;
 mod identity;
 mod stores;
 
@@ -13,6 +14,7 @@ use std::time::Duration;
 use anyhow::Result;
 use tokio::sync::OnceCell;
 
+pub use demo::{demo_sample, write_demo_sample};
 pub use stores::ConfiguredStores;
 
 use super::Globals;

@@ -265,6 +265,7 @@ fn of_prompt(error: &PromptError) -> Failure {
         PromptError::NoInput { .. } | PromptError::NoTerminal { .. } => {
             Failure::new(Exit::Usage, "CONFIRMATION_NEEDED", text).hint("pass --yes to answer it")
         }
+        PromptError::Interrupted => Failure::new(Exit::Interrupted, "INTERRUPTED", text),
         PromptError::Declined => Failure::new(Exit::Failed, "DECLINED", text),
         PromptError::Failed(_) => Failure::new(Exit::Failed, "FAILED", text),
     }

@@ -29,6 +29,7 @@ mod check;
 mod completions;
 mod config;
 pub mod context;
+mod demo;
 pub mod exit;
 pub mod generate;
 mod golden;
@@ -37,6 +38,7 @@ pub mod lineages;
 mod man;
 mod migrate;
 mod schema;
+mod signals;
 mod store;
 mod table;
 
@@ -45,7 +47,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 pub use context::{Access, Context};
 pub use exit::{Exit, Failure};
@@ -155,6 +157,12 @@ pub enum Command {
     /// Show and check the configuration
     #[command(subcommand)]
     Config(config::Command),
+    /// Take a throw-away SQLite deployment through the main job
+    ///
+    /// Makes a deployment of the oldest release in a temporary folder, migrates it, backs its table up,
+    /// verifies the backup, restores it under another name and compares. Shows each command as it would be
+    /// typed. Nothing outside the folder is touched, and the folder is removed at the end.
+    Demo(demo::Args),
     /// Print a completion script
     Completions(completions::Args),
     /// Print the man page, or write all of them
@@ -172,6 +180,7 @@ async fn dispatch(command: Command, ctx: &Context) -> anyhow::Result<Exit> {
         Command::Table(command) => table::run(command, ctx).await,
         Command::Store(command) => store::run(command, ctx).await,
         Command::Config(command) => config::run(command, ctx).await,
+        Command::Demo(args) => demo::run(&args, ctx).await,
         Command::Completions(args) => completions::run(&args, ctx),
         Command::Man(args) => man::run(&args, ctx),
     }
@@ -180,7 +189,14 @@ async fn dispatch(command: Command, ctx: &Context) -> anyhow::Result<Exit> {
 /// Parses the command line, runs the command and returns the exit status.
 pub fn main() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
-    match Cli::try_parse_from(&args) {
+    // The flag is looked for by hand, as it also rules the color of help and usage errors.
+    let color = match value_of(&args, &["--color"]) {
+        Some("always") => clap::ColorChoice::Always,
+        Some("never") => clap::ColorChoice::Never,
+        _ => clap::ColorChoice::Auto,
+    };
+    let parsed = Cli::command().color(color).try_get_matches_from(&args).and_then(|m| Cli::from_arg_matches(&m));
+    match parsed {
         Ok(cli) => run(cli).into(),
         Err(error) => usage(&error, &args).into(),
     }
@@ -226,7 +242,7 @@ fn run(cli: Cli) -> Exit {
 /// Runs the command beside the signals. The first one asks it to stop: a command that wrote nothing is
 /// dropped, one that undertook to end by itself is waited for. The second one ends the process.
 async fn supervise(command: Command, ctx: &Context) -> anyhow::Result<Exit> {
-    let mut signals = signals::Signals::new()?;
+    let mut signals = signals::listen(ctx.ui().asking())?;
     let work = dispatch(command, ctx);
     tokio::pin!(work);
     let name = tokio::select! {
@@ -235,9 +251,8 @@ async fn supervise(command: Command, ctx: &Context) -> anyhow::Result<Exit> {
     };
     ctx.cancel().stop(Stop::Signal);
     if !ctx.cancel().is_undertaken() {
-        return Err(
-            Failure::new(Exit::Interrupted, "INTERRUPTED", format!("{name}: stopped; nothing was changed")).into()
-        );
+        let message = format!("{name}: stopped; nothing was changed");
+        return Err(Failure::new(Exit::Interrupted, "INTERRUPTED", message).into());
     }
     ctx.ui().note(&format!("{name}: stopping at the next safe point; once more stops at once"));
     tokio::select! {
@@ -260,7 +275,7 @@ fn usage(error: &clap::Error, args: &[OsString]) -> Exit {
             _ => Exit::Done,
         };
     }
-    if !wants_json(args) {
+    if value_of(args, &["--output", "-o"]) != Some("json") {
         let _ = error.print();
         return Exit::Usage;
     }
@@ -273,45 +288,44 @@ fn usage(error: &clap::Error, args: &[OsString]) -> Exit {
     Exit::Usage
 }
 
-fn wants_json(args: &[OsString]) -> bool {
-    let words: Vec<_> = args.iter().skip(1).take_while(|a| *a != "--").filter_map(|a| a.to_str()).collect();
-    words.iter().any(|word| matches!(*word, "-ojson" | "-o=json" | "--output=json"))
-        || words.windows(2).any(|pair| matches!(pair, ["-o" | "--output", "json"]))
-}
-
-mod signals {
-    //! SIGINT and SIGTERM.
-
-    use tokio::signal::unix::{Signal, SignalKind, signal};
-
-    /// Both signals.
-    pub(super) struct Signals {
-        interrupt: Signal,
-        terminate: Signal,
-    }
-
-    impl Signals {
-        /// Starts to listen.
-        pub(super) fn new() -> std::io::Result<Self> {
-            Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
-        }
-
-        /// The name of the next one.
-        pub(super) async fn next(&mut self) -> &'static str {
-            tokio::select! {
-                _ = self.interrupt.recv() => "SIGINT",
-                _ = self.terminate.recv() => "SIGTERM",
+/// The value of a flag on a command line that may be wrong: the last one that is given.
+fn value_of<'a>(args: &'a [OsString], names: &[&str]) -> Option<&'a str> {
+    let words: Vec<_> = args.iter().skip(1).take_while(|a| *a != "--").map(|a| a.to_str().unwrap_or("")).collect();
+    let given = |(at, word): (usize, &&'a str)| {
+        names.iter().find_map(|name| {
+            let rest = word.strip_prefix(name)?;
+            match rest.strip_prefix('=') {
+                Some(value) => Some(value),
+                None if rest.is_empty() => words.get(at + 1).copied(),
+                None if name.starts_with("--") => None,
+                None => Some(rest),
             }
-        }
-    }
+        })
+    };
+    words.iter().enumerate().filter_map(given).next_back()
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
+    use super::*;
 
     #[test]
     fn the_command_line_is_consistent() {
-        super::Cli::command().debug_assert();
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_flag_is_found_in_every_spelling_and_the_last_one_counts() {
+        let value = |line: &str| {
+            let args: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            value_of(&args, &["--output", "-o"]).map(str::to_owned)
+        };
+        for line in ["x -o json", "x -ojson", "x -o=json", "x --output json", "x --output=json y", "x -o yaml -o json"]
+        {
+            assert_eq!(value(line).as_deref(), Some("json"), "{line}");
+        }
+        for line in ["x", "x -- -o json", "x --outputjson", "x -o"] {
+            assert_eq!(value(line), None, "{line}");
+        }
     }
 }

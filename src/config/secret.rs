@@ -1,12 +1,14 @@
 //! `${ENV_VAR}` and `file:PATH` in values.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
 use super::{Error, Result};
 
 /// Prefix of a value that stands in a file.
 const FILE: &str = "file:";
 
 /// Resolves a value: `file:PATH` is the content of the file without its last line end; `${NAME}` anywhere in
-/// the text is the environment variable. `what` names the value in messages.
+/// the text is the environment variable, percent-encoded where it stands in the user or password of a URL. `what` names the value in messages.
 ///
 /// # Errors
 /// Names the file or variable that is missing, never a value.
@@ -34,11 +36,26 @@ fn expand_variables(what: &str, value: &str) -> Result<String> {
         }
         let found = std::env::var(name)
             .map_err(|_| Error::new(format!("{what}: the environment variable {name} is not set (or not UTF-8)")))?;
-        out.push_str(&found);
+        if in_userinfo(&out, &tail[end + 1..]) {
+            out.extend(utf8_percent_encode(&found, USERINFO));
+        } else {
+            out.push_str(&found);
+        }
         rest = &tail[end + 1..];
     }
     out.push_str(rest);
     Ok(out)
+}
+
+/// What stands as it is in the user and password of a URL.
+const USERINFO: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// Whether a value lands between the `://` of a URL and its `@`: there it is encoded, as passwords hold
+/// anything.
+fn in_userinfo(before: &str, after: &str) -> bool {
+    let authority = before.rfind("://").map(|at| &before[at + 3..]);
+    authority.is_some_and(|text| !text.contains(['@', '/']))
+        && after.split('/').next().is_some_and(|text| text.contains('@'))
 }
 
 #[cfg(test)]
@@ -52,6 +69,17 @@ mod tests {
         let message = expand("deployments.x.url", "u:${NO_SUCH_VARIABLE_HERE}@h").expect_err("not set").to_string();
         assert!(message.contains("NO_SUCH_VARIABLE_HERE") && message.contains("deployments.x.url"), "{message}");
         assert!(expand("url", "${PATH").is_err());
+    }
+
+    #[test]
+    fn a_value_in_the_password_of_a_url_is_encoded_and_elsewhere_it_is_not() {
+        // The only variable that every test has, and that holds a character to be encoded.
+        let path = std::env::var("PATH").expect("PATH is set");
+        let encoded = path.replace('/', "%2F").replace(':', "%3A");
+        let expand = |text| expand("url", text).expect("PATH is set");
+        assert_eq!(expand("postgres://u:${PATH}@h/db"), format!("postgres://u:{encoded}@h/db"));
+        assert_eq!(expand("postgres://u@h/${PATH}"), format!("postgres://u@h/{path}"));
+        assert_eq!(expand("sqlite:${PATH}"), format!("sqlite:{path}"));
     }
 
     #[test]

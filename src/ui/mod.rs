@@ -11,13 +11,14 @@ mod progress;
 mod prompt;
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
 
 pub use page::Page;
 pub use progress::ProgressMode;
-pub use prompt::PromptError;
+pub use prompt::{PromptError, leave as leave_prompt};
 
 use crate::domain::redact::redact;
 use crate::ops::observer::Observer;
@@ -94,6 +95,19 @@ pub struct Ui {
     options: UiOptions,
     err: Arc<ErrStream>,
     progress: Arc<Progress>,
+    asking: Arc<AtomicBool>,
+    /// Reports are kept here instead of being printed.
+    captured: Option<Mutex<Vec<Captured>>>,
+}
+
+/// A report that was not printed.
+#[derive(Debug, Clone, Serialize)]
+pub struct Captured {
+    /// As it serialises.
+    pub report: serde_json::Value,
+    /// As people would see it.
+    #[serde(skip)]
+    pub text: String,
 }
 
 /// Standard error: one writer, so that lines and bars do not cross.
@@ -133,7 +147,23 @@ impl Ui {
         };
         let progress = Arc::new(Progress::new(mode));
         log::start(options.verbose, color, progress.clone());
-        Self { options, err, progress }
+        Self { options, err, progress, asking: Arc::default(), captured: None }
+    }
+
+    /// An output that keeps the reports of a command that another one runs, shares standard error with this
+    /// one, and answers every prompt with yes.
+    #[must_use]
+    pub fn capturing(&self) -> Self {
+        let options = UiOptions { yes: true, ..self.options };
+        let (err, progress, asking) = (self.err.clone(), self.progress.clone(), self.asking.clone());
+        Self { options, err, progress, asking, captured: Some(Mutex::default()) }
+    }
+
+    /// What [`Ui::capturing`] kept, in order.
+    #[must_use]
+    pub fn take_captured(&self) -> Vec<Captured> {
+        let kept = self.captured.as_ref();
+        kept.map(|kept| std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner))).unwrap_or_default()
     }
 
     /// Prints a report: as JSON or YAML as it serialises, as a table the way `page` lays it out.
@@ -142,6 +172,12 @@ impl Ui {
     /// # Errors
     /// When standard output cannot be written.
     pub fn print<R: Serialize>(&self, report: &R, page: impl FnOnce(&R) -> Page) -> io::Result<()> {
+        if let Some(captured) = &self.captured {
+            let report_value = serde_json::to_value(report).map_err(io::Error::other)?;
+            let kept = Captured { report: report_value, text: page(report).render(false) };
+            captured.lock().unwrap_or_else(PoisonError::into_inner).push(kept);
+            return Ok(());
+        }
         let text = match self.options.format {
             Format::Table => page(report).render(io::stdout().is_terminal()),
             Format::Json => {
@@ -151,9 +187,7 @@ impl Ui {
             }
             Format::Yaml => serde_yaml::to_string(report).map_err(io::Error::other)?,
         };
-        self.print_raw(text.as_bytes())?;
-        self.flush_warnings();
-        Ok(())
+        self.print_raw(text.as_bytes())
     }
 
     /// Prints bytes that have one form only, such as a completion script.
@@ -218,8 +252,7 @@ impl Ui {
             return Ok(());
         }
         self.may_ask(question)?;
-        self.progress.clear();
-        prompt::confirm(&redact(question))
+        self.ask(|| prompt::confirm(&redact(question)))
     }
 
     /// Asks for a word to be typed, for what cannot be undone. `--yes` answers it as well.
@@ -231,8 +264,22 @@ impl Ui {
             return Ok(());
         }
         self.may_ask(question)?;
+        self.ask(|| prompt::confirm_by_typing(&redact(question), expected))
+    }
+
+    fn ask(&self, ask: impl FnOnce() -> Result<(), PromptError>) -> Result<(), PromptError> {
         self.progress.clear();
-        prompt::confirm_by_typing(&redact(question), expected)
+        self.asking.store(true, Ordering::SeqCst);
+        let answer = ask();
+        self.asking.store(false, Ordering::SeqCst);
+        answer
+    }
+
+    /// Says whether a person is being asked, from another thread: then a signal may end the process, as
+    /// nothing has been begun, and nobody waits for the answer.
+    #[must_use]
+    pub fn asking(&self) -> Arc<AtomicBool> {
+        self.asking.clone()
     }
 
     fn may_ask(&self, question: &str) -> Result<(), PromptError> {

@@ -8,6 +8,8 @@ mod support;
 mod backup;
 mod completions;
 mod config;
+mod demo;
+mod job;
 
 mod man;
 mod restore;

@@ -46,6 +46,7 @@ pub const ENTRY: Entry = Entry {
     schemes: &["postgres", "postgresql"],
     open: |options| Box::pin(async move { Ok(Arc::new(Postgres::open(options).await?) as Arc<dyn Backend>) }),
     url_from_server_config: connect::url_from_server_config,
+    sample: None,
 };
 
 /// An opened PostgreSQL deployment.

@@ -18,6 +18,7 @@ mod lock;
 mod migrate;
 mod publish;
 mod rows;
+mod sample;
 mod scratch;
 mod shape;
 mod snapshot;
@@ -35,6 +36,7 @@ pub const ENTRY: Entry = Entry {
     schemes: &["sqlite"],
     open: |options| Box::pin(async move { Ok(Arc::new(Sqlite::open(options)?) as Arc<dyn Backend>) }),
     url_from_server_config: connect::url_from_server_config,
+    sample: Some(sample::SAMPLE),
 };
 
 /// An opened SQLite deployment.

@@ -189,10 +189,12 @@ fn shape_of(data: &mut Db, kind: Kind, name: &str) -> Vec<String> {
              FROM pragma_index_list('{name}') l WHERE l.name NOT LIKE 'idx_ttl%'"
         ),
         Kind::Postgres => format!(
-            "SELECT 'column', attname, format_type(atttypid, atttypmod), attnotnull, coalesce((SELECT collname FROM pg_collation c WHERE c.oid = attcollation), '') \
+            "SELECT 'column', attname, format_type(atttypid, atttypmod), attnotnull, \
+             coalesce((SELECT collname FROM pg_collation c WHERE c.oid = attcollation), '') \
              FROM pg_attribute WHERE attrelid = '\"{name}\"'::regclass AND attnum > 0 AND NOT attisdropped UNION ALL \
-             SELECT 'index', replace(replace(pg_get_indexdef(indexrelid), left('{name}', 31), ''), substr('{name}', 32), ''), '', indisunique, \
-             (CASE WHEN relname LIKE '%base_key_idx' THEN 'reverse' ELSE '' END) || indisvalid::text \
+             SELECT 'index', (SELECT string_agg(pg_get_indexdef(indexrelid, k, true), ',' ORDER BY k) \
+             FROM generate_series(1, indnatts) k), CASE WHEN relname LIKE '%base_key_idx' THEN 'reverse' ELSE '' END, \
+             indisunique, indisprimary::text || indisvalid::text \
              FROM pg_index JOIN pg_class c ON c.oid = indexrelid WHERE indrelid = '\"{name}\"'::regclass AND relname NOT LIKE 'idx_ttl%'"
         ),
     };
@@ -200,7 +202,6 @@ fn shape_of(data: &mut Db, kind: Kind, name: &str) -> Vec<String> {
         .rows(&sql)
         .into_iter()
         .map(|row| row.into_iter().map(Option::unwrap_or_default).collect::<Vec<_>>().join(" "))
-        .map(|line| line.split(" USING ").last().unwrap().to_owned())
         .collect();
     lines.sort();
     lines

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::support::deployment::{NEWEST, released};
 use crate::support::rows::Census;
 use crate::support::table::number_key;
-use crate::support::{Deployment, Kind, digest, on_every_backend, sample, tables};
+use crate::support::{Deployment, Kind, digest, on_every_backend, sample};
 
 fn known(name: &str) -> Value {
     let path = format!("{}/tests/data/known/{name}", env!("CARGO_MANIFEST_DIR"));
@@ -43,24 +43,6 @@ fn the_digest_of_one_item_is_its_hash() {
     assert_eq!(digest::digest([]), format!("0:{}", "0".repeat(64)));
 }
 
-/// Every table can be written in every shape, and holds as many rows as it should.
-fn every_fixture_can_be_written(kind: Kind) {
-    for shape in released(kind).iter().filter(|s| **s != NEWEST) {
-        let deployment = Deployment::released(kind, shape);
-        for table in tables::every_table() {
-            deployment.add(&table);
-            let physical = if deployment.layout.named_by_table {
-                format!("_ddb_{}_{}", table.account, table.name)
-            } else {
-                format!("_ddb_{}", table.id)
-            };
-            let count = deployment.data().count(&format!("SELECT count(*) FROM \"{physical}\""));
-            assert_eq!(count, i64::try_from(table.items.len()).unwrap(), "{} of {shape}", table.name);
-            deployment.add_legacy_backup(&table, "by-hand", "1796073796883");
-        }
-    }
-}
-
 /// Migration tests count on it.
 fn every_catalog_table_can_be_given_rows(kind: Kind) {
     for shape in released(kind).iter().filter(|s| **s != NEWEST) {
@@ -74,7 +56,7 @@ fn every_catalog_table_can_be_given_rows(kind: Kind) {
     }
 }
 
-on_every_backend!(every_fixture_can_be_written, every_catalog_table_can_be_given_rows);
+on_every_backend!(every_catalog_table_can_be_given_rows);
 
 #[test]
 fn the_sample_of_a_real_server_can_be_loaded() {

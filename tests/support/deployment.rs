@@ -1,8 +1,11 @@
 //! Scratch deployments: a catalog and its data in databases of their own, gone when dropped.
 
+use std::collections::BTreeMap;
+use std::hash::{Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::run::{self, Run};
@@ -50,19 +53,57 @@ pub struct Deployment {
 impl Deployment {
     /// Databases without anything in them.
     pub fn empty(kind: Kind) -> Self {
-        let dir = tempfile::Builder::new().prefix("extenddb-admin-test-").tempdir().unwrap();
-        std::fs::create_dir(dir.path().join("store")).unwrap();
-        let mut this = Self { kind, dir, databases: Vec::new(), layout: Layout::NEW };
+        let mut this = Self::bare(kind);
         if kind == Kind::Postgres {
             this.create_database("catalog");
         }
         this
     }
 
+    /// A folder, and no database.
+    fn bare(kind: Kind) -> Self {
+        let dir = tempfile::Builder::new().prefix("extenddb-admin-test-").tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("store")).unwrap();
+        Self { kind, dir, databases: Vec::new(), layout: Layout::NEW }
+    }
+
     /// A deployment of one of the [`released`] shapes as its servers left it, with the fixtures' account
     /// in it. Up to 0.0.4 nothing of this project has touched it; 0.0.5 is what `migrate up` made of 0.0.4.
-    /// On PostgreSQL catalog and data are two databases.
+    /// On PostgreSQL catalog and data are two databases. Made once, then copied.
     pub fn released(kind: Kind, shape: &str) -> Self {
+        match kind {
+            Kind::Sqlite => {
+                static FILES: Mutex<BTreeMap<String, Arc<OnceLock<Vec<u8>>>>> = Mutex::new(BTreeMap::new());
+                let cell = FILES.lock().unwrap().entry(shape.to_owned()).or_default().clone();
+                let bytes = cell.get_or_init(|| {
+                    let made = Self::make(kind, shape);
+                    made.catalog().rows("PRAGMA wal_checkpoint(TRUNCATE)");
+                    std::fs::read(made.sqlite_path()).unwrap()
+                });
+                let this = Self::empty(kind);
+                std::fs::write(this.sqlite_path(), bytes).unwrap();
+                let path = this.sqlite_path();
+                let path = path.display();
+                this.catalog().exec(&format!("UPDATE settings SET value = '{path}' WHERE key = 'data_database_name'"));
+                this
+            }
+            Kind::Postgres => {
+                let (template, layout) = template(shape);
+                let mut this = Self::bare(kind);
+                this.layout = layout;
+                this.copy_database(&format!("{template}_catalog"), "catalog");
+                let url = this.copy_database(&format!("{template}_data"), "data");
+                let name = this.databases[1].clone();
+                this.catalog().exec(&format!(
+                    "UPDATE settings SET value = '{url}' WHERE key = 'data_database_connection_string'; \
+                     UPDATE settings SET value = '{name}' WHERE key = 'data_database_name'"
+                ));
+                this
+            }
+        }
+    }
+
+    fn make(kind: Kind, shape: &str) -> Self {
         let mut this = Self::empty(kind);
         let (version, variant) = shape.split_once('-').unwrap_or((shape, ""));
         let base = if version == "0.0.5" { "0.0.4" } else { version };
@@ -100,6 +141,7 @@ impl Deployment {
                 path.display()
             ));
         }
+        drop(catalog); // a connection counts as a running server
         this.add_account(ACCOUNT, "fixtures");
         drop(catalog); // a connected session of the owner counts as a live server
         if version == "0.0.5" {
@@ -193,14 +235,56 @@ impl Deployment {
 
     /// Makes a further database beside the catalog's (PostgreSQL), owned by the ordinary role.
     pub fn create_database(&mut self, what: &str) -> String {
+        self.copy_database("template1", what)
+    }
+
+    fn copy_database(&mut self, template: &str, what: &str) -> String {
         static COUNTER: AtomicU32 = AtomicU32::new(0);
         let counter = COUNTER.fetch_add(1, Ordering::Relaxed);
         let nanos = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos();
         let name = format!("t{}_{counter}_{nanos:x}_{what}", std::process::id());
-        Db::postgres(servers::postgres_url().unwrap()).exec(&format!("CREATE DATABASE {name}"));
+        let mut server = Db::postgres(servers::postgres_url().unwrap());
+        server.exec(&format!("CREATE DATABASE {name} TEMPLATE {template}"));
         self.databases.push(name.clone());
         on_database(servers::postgres_url().unwrap(), &name)
     }
+}
+
+/// Databases `<name>_catalog` and `<name>_data` on the server that hold a shape, for copying. They
+/// belong to one build of the binary, and go when the next build of the same path makes its own.
+fn template(shape: &str) -> (String, Layout) {
+    static MADE: Mutex<BTreeMap<String, Arc<OnceLock<(String, Layout)>>>> = Mutex::new(BTreeMap::new());
+    let cell = MADE.lock().unwrap().entry(shape.to_owned()).or_default().clone();
+    cell.get_or_init(|| {
+        let binary = Path::new(env!("CARGO_BIN_EXE_extenddb-admin"));
+        let mut hasher = std::hash::DefaultHasher::new();
+        binary.hash(&mut hasher);
+        let family = format!("tpl_{:016x}_", hasher.finish());
+        let built = std::fs::metadata(binary).unwrap().modified().unwrap().duration_since(UNIX_EPOCH).unwrap();
+        let build = format!("{family}{:x}_", built.as_millis());
+        let name = format!("{build}{}", shape.replace(['.', '-'], "_"));
+        let variant = shape.split_once('-').map_or("", |(_, variant)| variant);
+        let layout = match variant {
+            "a" | "b" => Layout { named_by_table: variant == "a", ..Layout::OLD },
+            _ => Layout::NEW,
+        };
+        let mut server = Db::postgres(servers::postgres_url().unwrap());
+        server.rows("SELECT pg_advisory_lock(hashtext('extenddb-admin test templates'))");
+        let there = format!("SELECT count(*) FROM pg_database WHERE datname IN ('{name}_catalog', '{name}_data')");
+        if server.count(&there) < 2 {
+            let old = format!("SELECT datname FROM pg_database WHERE starts_with(datname, '{family}') AND NOT starts_with(datname, '{build}')");
+            for row in server.rows(&old) {
+                let _ = server.try_exec(&format!("DROP DATABASE IF EXISTS {}", row[0].as_ref().unwrap()));
+            }
+            let mut made = Deployment::make(Kind::Postgres, shape);
+            for (database, what) in made.databases.drain(..).zip(["catalog", "data"]) {
+                server.exec(&format!("DROP DATABASE IF EXISTS {name}_{what}"));
+                server.exec(&format!("ALTER DATABASE {database} RENAME TO {name}_{what}"));
+            }
+        }
+        (name, layout)
+    })
+    .clone()
 }
 
 impl Drop for Deployment {

@@ -183,10 +183,24 @@ fn choose(known: &Known, own: &Schema, evidence: &Evidence<'_>, records: &Record
     nearest.map_or_else(|| Choice::Nothing("nothing is known of it".to_owned()), Choice::At)
 }
 
-/// Whether every object is either as in the older version or as in the newer one.
+/// Whether every object is either as in the older version or on its way to the newer one: a new table may
+/// still lack indexes, and a new column may still allow null.
 fn is_between(older: &Comparison, newer: &Comparison) -> bool {
-    let newer: Vec<&Subject> = newer.differences.iter().map(|d| &d.subject).collect();
-    older.differences.iter().all(|d| !newer.contains(&&d.subject))
+    older.differences.iter().all(|o| {
+        newer.differences.iter().filter(|n| concerns(o, n)).all(|n| match (&n.subject, n.kind) {
+            (Subject::Index(..), Kind::Missing) => true,
+            (Subject::Column(..), Kind::Nullability) => o.kind == Kind::Unexpected,
+            _ => false,
+        })
+    })
+}
+
+/// Whether two differences are about the same object; all that a table has is about the table.
+fn concerns(a: &Difference, b: &Difference) -> bool {
+    match &a.subject {
+        Subject::Table(table) => b.subject.table() == Some(table),
+        subject => *subject == b.subject,
+    }
 }
 
 fn missing_only(comparison: Comparison) -> Vec<Difference> {

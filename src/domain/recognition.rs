@@ -188,8 +188,10 @@ fn choose(known: &Known, own: &Schema, evidence: &Evidence<'_>, records: &Record
 fn is_between(older: &Comparison, newer: &Comparison) -> bool {
     older.differences.iter().all(|o| {
         newer.differences.iter().filter(|n| concerns(o, n)).all(|n| {
-            let on_its_way =
-                matches!((&n.subject, n.kind), (Subject::Index(..), Kind::Missing) | (Subject::Column(..), Kind::Nullability));
+            let on_its_way = matches!(
+                (&n.subject, n.kind),
+                (Subject::Index(..), Kind::Missing) | (Subject::Column(..), Kind::Nullability)
+            );
             o.kind == Kind::Unexpected && on_its_way
         })
     })

@@ -274,7 +274,9 @@ fn lacking(known: &Known, version: &str, variant: &str) -> BTreeMap<String, Vec<
     // In the order of the page: what a table gained last comes last there.
     let order = ["index_id", "table_class", "sse_specification", "on_demand_throughput"];
     for (table, t) in &whole.tables {
-        for column in order.iter().filter(|c| t.columns.contains_key(**c) && !part.tables[table].columns.contains_key(**c)) {
+        for column in
+            order.iter().filter(|c| t.columns.contains_key(**c) && !part.tables[table].columns.contains_key(**c))
+        {
             lacking.entry(table.clone()).or_default().push((*column).to_owned());
         }
     }

@@ -136,7 +136,9 @@ fn what_was_made_here_is_compared_exactly(kind: Kind) {
     let deployment = Deployment::empty(kind);
     deployment.run(["migrate", "up", "--yes"]).succeeds();
     assert_eq!(catalog(&deployment).state, State::Current);
-    deployment.catalog().exec("DROP INDEX idx_backup_index_table; CREATE INDEX other ON backup_index (account_id, table_name)");
+    deployment
+        .catalog()
+        .exec("DROP INDEX idx_backup_index_table; CREATE INDEX other ON backup_index (account_id, table_name)");
     let found = catalog(&deployment);
     if kind == Kind::Sqlite {
         assert_eq!(objects(&found), ["index idx_backup_index_table on backup_index", "index other on backup_index"]);
@@ -170,7 +172,8 @@ fn an_invalid_index_is_noticed() {
              projection) VALUES ('id', 'twice', '{name}', 3, 'COSINE', '{{}}', '{{}}')"
         ));
     }
-    db.try_exec("CREATE UNIQUE INDEX CONCURRENTLY idx_vector_indexes_index_id ON vector_indexes (index_id)").unwrap_err();
+    db.try_exec("CREATE UNIQUE INDEX CONCURRENTLY idx_vector_indexes_index_id ON vector_indexes (index_id)")
+        .unwrap_err();
     let found = catalog(&deployment);
     assert_eq!(objects(&found), ["index idx_vector_indexes_index_id on vector_indexes"]);
     assert_eq!(serde_json::to_value(found.drift[0].kind).unwrap(), "invalid");

@@ -91,8 +91,12 @@ fn golden_versions_are_compared_without_a_deployment(kind: Kind) {
         deployment.command(["schema", "diff", "golden:0.0.4", "golden:0.0.5", "-o", "json", "--backend", kind.name()]);
     command.env_remove("EXTENDDB_ADMIN_URL");
     let json = crate::support::run::run(command).exits(3).json();
-    let objects: Vec<_> = json["differences"].as_array().unwrap().iter().map(|d| d["object"].as_str().unwrap()).collect();
-    assert!(objects.contains(&"table backup_index") && objects.contains(&"column table_restores.status"), "{objects:?}");
+    let objects: Vec<_> =
+        json["differences"].as_array().unwrap().iter().map(|d| d["object"].as_str().unwrap()).collect();
+    assert!(
+        objects.contains(&"table backup_index") && objects.contains(&"column table_restores.status"),
+        "{objects:?}"
+    );
 }
 
 on_every_backend!(

@@ -18,7 +18,12 @@ fn rows_of_settings_that_are_worn_are_named(kind: Kind) {
     assert_eq!(found.recorded_version.as_deref(), Some("0.0.4"));
     assert_eq!(found.state, State::Drifted);
     assert!(objects(&found).contains(&"primary key of settings"), "{:?}", objects(&found));
-    for note in ["1 row(s) without a key", "2 equal rows \"catalog_version\"", "2 rows \"default_account_id\"", "\"default_account_id\" has no value"] {
+    for note in [
+        "1 row(s) without a key",
+        "2 equal rows \"catalog_version\"",
+        "2 rows \"default_account_id\"",
+        "\"default_account_id\" has no value",
+    ] {
         assert!(found.notes.iter().any(|n| n.contains(note)), "{note}: {:?}", found.notes);
     }
     db.exec("INSERT INTO settings (key, value) VALUES ('catalog_version', '0.0.3')");
@@ -90,7 +95,11 @@ on_every_backend!(
 #[test]
 fn a_file_that_is_no_database_is_an_error_and_no_panic() {
     let deployment = Deployment::empty(Kind::Sqlite);
-    std::fs::write(deployment.sqlite_path(), "this is a text file, and a long enough one to have a header of 100 bytes in it, which SQLite reads first").unwrap();
+    std::fs::write(
+        deployment.sqlite_path(),
+        "this is a text file, and a long enough one to have a header of 100 bytes in it, which SQLite reads first",
+    )
+    .unwrap();
     let run = deployment.run(["schema", "dump"]).exits(1);
     assert!(run.stderr.contains("not a database"), "{}", run.stderr);
 }

@@ -120,7 +120,8 @@ async fn the_catalog_is_judged_by_its_shape() {
     empty.catalog().exec("CREATE TABLE unrelated (a)");
     let error = open(&empty).await.catalog_info().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotInitialized);
-    let missing = open_url(format!("sqlite:{}/none.sqlite", empty.dir().display()), "one", true).await.err().unwrap();
+    let missing = open_url(format!("sqlite:{}/none.sqlite", empty.dir().display()), "one", true).await.unwrap();
+    let missing = missing.catalog_info().await.unwrap_err();
     assert_eq!(missing.kind(), ErrorKind::NotInitialized);
 }
 

@@ -13,17 +13,17 @@ use crate::backend::registry::OpenOptions;
 use crate::backend::{Capabilities, Error, ErrorKind, Result};
 
 impl Sqlite {
-    /// Resolves the path. A missing file is allowed unless the deployment is opened for reading only:
-    /// `migrate` makes it.
+    /// Resolves the path. A missing file is an empty deployment: `migrate` makes it, `migrate status` says so,
+    /// and whoever reads a catalog from it is told that there is none.
     ///
     /// # Errors
-    /// `Config` for `:memory:` or an empty path; `NotInitialized` for a missing file.
+    /// `Config` for `:memory:`, an empty path or a folder that is not there.
     pub fn open(options: OpenOptions) -> Result<Self> {
         let path = path_of_url(&options.url)?;
         let operation = "open the SQLite file";
         let path = match path.canonicalize() {
             Ok(path) => path,
-            Err(_) if !options.read_only => {
+            Err(_) => {
                 let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
                 let name = path.file_name().ok_or_else(|| {
                     Error::new(ErrorKind::Config, operation, "the path names no file")
@@ -36,10 +36,6 @@ impl Sqlite {
                             .with("path", parent.display().to_string())
                     })?
                     .join(name)
-            }
-            Err(e) => {
-                return Err(Error::new(ErrorKind::NotInitialized, operation, e.to_string())
-                    .with("path", path.display().to_string()));
             }
         };
         Ok(Self {

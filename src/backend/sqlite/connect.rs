@@ -60,7 +60,20 @@ impl Sqlite {
     pub fn reader(&self) -> Result<Connection> {
         let conn = self.connect(OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         conn.pragma_update(None, "query_only", true).map_err(|e| driver("set query_only", e))?;
-        Ok(conn)
+        // What the file system refuses shows at the first read, not at opening.
+        match conn.query_row("SELECT count(*) FROM (SELECT 1 FROM sqlite_schema LIMIT 1)", [], |_| Ok(())) {
+            Ok(()) => Ok(conn),
+            Err(e) if e.sqlite_error_code() == Some(rusqlite::ErrorCode::CannotOpen) && self.path.exists() => {
+                Err(Error::new(
+                    ErrorKind::PermissionDenied,
+                    "read the SQLite file",
+                    "its side files (-wal, -shm) are missing or unreadable, and the folder does not allow to make them: \
+                     allow it, or read a copy",
+                )
+                .with("path", self.path.display().to_string()))
+            }
+            Err(e) => Err(driver("read the SQLite file", e).with("path", self.path.display().to_string())),
+        }
     }
 
     /// A connection that may write (and makes the file if it is missing), with foreign keys enforced.

@@ -11,7 +11,7 @@ use super::fence::{self, Lock};
 use super::layout::Layouts;
 use super::loader::{name_is_free, read_progress};
 use super::shape::Shape;
-use super::stage::release;
+use super::stage::{forget, release};
 use crate::backend::loader::StagePlan;
 use crate::backend::{Error, ErrorKind, Result};
 use crate::domain::catalog_row::{IndexTexts, TableTexts, index_texts, table_texts};
@@ -65,6 +65,7 @@ pub async fn publish(pg: &Postgres, fence: &FenceToken, plan: &StagePlan) -> Res
     fence::assert_held(&pg.held, &mut guard, fence, Lock::Share).await?;
     if state_of(&mut catalog, table_id).await? == State::Published {
         guard.rollback().await.map_err(|e| driver(PUBLISH, e))?;
+        forget(pg, &mut data, fence, table_id).await?;
         release(pg, fence, table_id).await?;
         return Ok(WriteOutcome::Matched);
     }
@@ -101,11 +102,12 @@ pub async fn publish(pg: &Postgres, fence: &FenceToken, plan: &StagePlan) -> Res
         Err(e) if outcome_unknown(&e) => read_back(pg, table_id).await,
         Err(e) => return Err(driver(PUBLISH, e)),
     };
-    if outcome == WriteOutcome::Matched {
-        release(pg, fence, table_id).await?;
-    }
     // The guard ends with its session; that it could not be ended nicely changes nothing.
     let _ = guard.rollback().await;
+    if outcome == WriteOutcome::Matched {
+        forget(pg, &mut data, fence, table_id).await?;
+        release(pg, fence, table_id).await?;
+    }
     Ok(outcome)
 }
 

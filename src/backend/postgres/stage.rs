@@ -64,6 +64,7 @@ pub async fn discard(pg: &Postgres, fence: &FenceToken, plan: &StagePlan) -> Res
     fence::assert_held(&pg.held, &mut data, fence, Lock::None).await?;
     let state = state_of(&mut catalog, table_id).await?;
     if state == State::Published {
+        forget(pg, &mut data, fence, table_id).await?;
         return release(pg, fence, table_id).await;
     }
     if state == State::Registered {
@@ -268,6 +269,23 @@ async fn fail_registration(
     let message = "the restore's record in table_restores belongs to another generation";
     pg.held.refuse(&fence.key, message);
     Err(Error::new(ErrorKind::Fenced, DISCARD, message).with("table id", table_id))
+}
+
+/// Takes a published table's physical tables and progress off the record: nobody may take them for staged any more.
+///
+/// # Errors
+/// `Fenced`; database errors.
+pub async fn forget(pg: &Postgres, data: &mut PgConnection, fence: &FenceToken, table_id: &str) -> Result<()> {
+    const OPERATION: &str = "forget what was staged";
+    let mut tx = data.begin().await.map_err(|e| driver(OPERATION, e))?;
+    fence::assert_held(&pg.held, &mut tx, fence, Lock::Share).await?;
+    for sql in [
+        "DELETE FROM extenddb_admin.staged_tables WHERE fence_key = $1 AND table_id = $2",
+        "DELETE FROM extenddb_admin.load_progress WHERE fence_key = $1 AND table_id = $2",
+    ] {
+        sqlx::query(sql).bind(&fence.key).bind(table_id).execute(&mut *tx).await.map_err(|e| driver(OPERATION, e))?;
+    }
+    tx.commit().await.map_err(|e| driver(OPERATION, e))
 }
 
 /// Drops the physical tables that this job recorded for this table, and forgets its progress.

@@ -171,6 +171,8 @@ impl Restore {
             match self.look(look).await {
                 Ok(Looked::Published) => {
                     self.published[ordinal] = true;
+                    // Only its traces go: a published table is left alone.
+                    self.remove_one(&request, ordinal).await;
                     if let Some(before) = &request.decided {
                         decided.keep(before, ordinal);
                     }
@@ -212,7 +214,7 @@ impl Restore {
         self.run.cancel.reason()
     }
 
-    /// Removes what is staged of every table that is not published.
+    /// Removes what is staged of every table that is not published, and the traces of those that are.
     async fn remove_staged(&mut self) {
         let Some(request) = self.request.clone().filter(|_| self.staged) else { return };
         for ordinal in 0..request.tables.len() {
@@ -220,11 +222,8 @@ impl Restore {
                 continue;
             }
             let live = self.run.backend.table(&request.tables[ordinal].target.key()).await;
-            if live.is_ok_and(|info| is_published(&info, &request.new_id(ordinal, None))) {
-                self.published[ordinal] = true;
-            } else {
-                self.remove_one(&request, ordinal).await;
-            }
+            self.published[ordinal] = live.is_ok_and(|info| is_published(&info, &request.new_id(ordinal, None)));
+            self.remove_one(&request, ordinal).await;
         }
     }
 

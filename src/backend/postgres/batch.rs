@@ -1,7 +1,7 @@
 //! One data file on its way in: one transaction, COPY into the base table and each index table.
 
 use sqlx::postgres::PgConnection;
-use sqlx::{Connection as _, Executor as _, Row as _};
+use sqlx::{Connection as _, Executor as _};
 
 use super::Postgres;
 use super::copy::{RowWriter, numeric};

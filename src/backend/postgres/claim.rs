@@ -4,6 +4,8 @@
 //! then the job's row in the catalog. Order of an end: the epoch past every holder, the terminal row, the traces of
 //! the load, the fence last.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use sqlx::postgres::{PgArguments, PgConnection};
 use sqlx::query::Query;
 use sqlx::{Connection as _, Postgres as PgDatabase, Row as _};
@@ -31,10 +33,18 @@ pub struct Claim {
     job: JobId,
     token: FenceToken,
     /// Holds the session lock, and carries heartbeats alone.
-    beats: Mutex<Option<PgConnection>>,
+    beats: Mutex<Option<Line>>,
     /// Carries everything else.
-    writes: Mutex<Option<PgConnection>>,
+    writes: Mutex<Option<Line>>,
     has_job_columns: bool,
+    /// The epoch past every holder was asked for: found recorded, it is ours.
+    ending: AtomicBool,
+}
+
+/// Sessions in both databases: the job's row is in one, the fence in the other.
+struct Line {
+    catalog: PgConnection,
+    data: PgConnection,
 }
 
 /// Takes the right to work on a job.
@@ -82,15 +92,15 @@ pub async fn claim(pg: &Postgres, id: &JobId, writer: &Writer) -> Result<Claim> 
             .with("job", &id.0)
             .temporary());
     }
-    data.close().await.map_err(|e| driver(CLAIM, e))?;
     pg.held.readmit(&key);
     Ok(Claim {
         pg: pg.clone(),
         job: id.clone(),
         token,
-        beats: Mutex::new(Some(session)),
+        beats: Mutex::new(Some(Line { catalog: session, data })),
         writes: Mutex::new(None),
         has_job_columns,
+        ending: AtomicBool::new(false),
     })
 }
 
@@ -178,13 +188,16 @@ impl JobClaim for Claim {
         if self.is_refused() {
             return Ok(lost);
         }
-        let mut line = self.beats.lock().await;
-        let mut session = match line.take() {
-            Some(session) => session,
-            None => self.again().await?,
+        let mut kept = self.beats.lock().await;
+        let mut line = match kept.take() {
+            Some(line) => line,
+            None => Line { catalog: self.again().await?, data: self.pg.data_connection().await? },
         };
-        let beat = self.beat(&mut session).await?;
-        *line = Some(session);
+        if !self.is_recorded(&mut line.data).await? {
+            return Ok(lost);
+        }
+        let beat = self.beat(&mut line.catalog).await?;
+        *kept = Some(line);
         Ok(beat.unwrap_or(lost))
     }
 
@@ -256,14 +269,25 @@ impl Claim {
     async fn after_end(&self, data: &mut PgConnection, past: &FenceToken, status: JobStatus) -> Result<WriteOutcome> {
         self.remove_traces(data, past, status).await?;
         self.pg.held.refuse(&self.token.key, "the job has ended");
-        if let Some(session) = self.beats.lock().await.take() {
-            session.close().await.map_err(|e| driver(FINISH, e))?;
+        if let Some(line) = self.beats.lock().await.take() {
+            line.catalog.close().await.map_err(|e| driver(FINISH, e))?;
+            line.data.close().await.map_err(|e| driver(FINISH, e))?;
         }
         Ok(WriteOutcome::Matched)
     }
 
     fn damaged(&self, problem: String) -> Error {
         Error::new(ErrorKind::Damaged, FINISH, problem).with("fence", &self.token.key)
+    }
+
+    /// The fence in the data database is still ours; a refusal latches. A takeover mints there first, so this is
+    /// where it is noticed first; the write in the catalog is conditioned on the job's row besides.
+    async fn is_recorded(&self, data: &mut PgConnection) -> Result<bool> {
+        match fence::assert_held(&self.pg.held, data, &self.token, fence::Lock::None).await {
+            Ok(()) => Ok(true),
+            Err(e) if e.kind() == ErrorKind::Fenced => Ok(false),
+            Err(e) => Err(e),
+        }
     }
 
     fn is_refused(&self) -> bool {
@@ -365,14 +389,17 @@ impl Claim {
         }
         let query: Query<'_, PgDatabase, PgArguments> =
             sqlx::query(sql).bind(&self.job.0).bind(self.token.epoch.stored()).bind(&self.token.writer.0).bind(value);
-        let mut line = self.writes.lock().await;
-        let mut session = match line.take() {
-            Some(session) => session,
-            None => self.pg.catalog_connection().await?,
+        let mut kept = self.writes.lock().await;
+        let mut line = match kept.take() {
+            Some(line) => line,
+            None => Line { catalog: self.pg.catalog_connection().await?, data: self.pg.data_connection().await? },
         };
-        match query.execute(&mut session).await {
+        if !self.is_recorded(&mut line.data).await? {
+            return Ok(WriteOutcome::NotMatched);
+        }
+        match query.execute(&mut line.catalog).await {
             Ok(done) => {
-                *line = Some(session);
+                *kept = Some(line);
                 Ok(if done.rows_affected() == 1 { WriteOutcome::Matched } else { self.refuse("write") })
             }
             Err(e) if outcome_unknown(&e) => Ok(WriteOutcome::Unknown),
@@ -386,8 +413,9 @@ impl Claim {
         let past = FenceToken { epoch: next, ..self.token.clone() };
         match fence::read(data, &self.token.key, fence::Lock::None).await? {
             Some(found) if found.writer != self.token.writer => Ok(None),
-            Some(found) if found.epoch == next => Ok(Some(past)),
+            Some(found) if found.epoch == next && self.ending.load(Ordering::Acquire) => Ok(Some(past)),
             Some(found) if found.epoch == self.token.epoch => {
+                self.ending.store(true, Ordering::Release);
                 let moved = sqlx::query(
                     "UPDATE extenddb_admin.fences SET epoch = $2, minted_at = now() \
                      WHERE fence_key = $1 AND epoch = $3 AND writer = $4",

@@ -9,7 +9,7 @@ const SIGNATURE: &[u8; 11] = b"PGCOPY\n\xff\r\n\0";
 /// Signature, flags and length of the extension.
 const HEADER_BYTES: usize = 19;
 
-/// Takes rows of one not-null field out of a stream that is cut anywhere.
+/// Takes rows of one field out of a stream that is cut anywhere. Nulls are passed over.
 #[derive(Debug, Default)]
 pub struct FieldReader {
     /// What a cut left unfinished; empty most of the time.
@@ -20,8 +20,10 @@ pub struct FieldReader {
 
 /// Progress of a parse at the front of a buffer.
 enum Step<'a> {
-    /// A field, and the bytes used so far.
+    /// A field, and the bytes its row used.
     Field(&'a [u8], usize),
+    /// A null, and the bytes its row used.
+    Null(usize),
     /// The header, and the bytes it used.
     Header(usize),
     /// The end mark.
@@ -65,6 +67,7 @@ impl FieldReader {
                     on_field(field);
                     used += n;
                 }
+                Step::Null(n) => used += n,
                 Step::Header(n) => {
                     self.header_done = true;
                     used += n;
@@ -96,7 +99,10 @@ impl FieldReader {
             other => return Err(broken(format!("a row has {other:?} fields, expected one"))),
         }
         let Some(prefix) = bytes.get(2..6) else { return Ok(Step::NeedMore) };
-        let len = length(prefix).ok_or_else(|| broken("a field is null"))?;
+        if prefix == [0xff; 4] {
+            return Ok(Step::Null(6));
+        }
+        let len = length(prefix).ok_or_else(|| broken("a field's length is negative"))?;
         Ok(bytes.get(6..6 + len).map_or(Step::NeedMore, |field| Step::Field(field, 6 + len)))
     }
 }
@@ -177,12 +183,6 @@ impl RowWriter {
         })?;
         self.bytes[at..at + 4].copy_from_slice(&len.to_be_bytes());
         Ok(())
-    }
-
-    /// Forgets everything from `mark` on, a length taken before a row.
-    pub fn truncate(&mut self, mark: usize) {
-        self.bytes.truncate(mark);
-        self.started = mark != 0;
     }
 }
 

@@ -40,11 +40,6 @@ impl Held {
         self.with(|s| s.locks.remove(table_id))
     }
 
-    /// The restore lock of this table is held by us.
-    pub fn has_lock(&self, table_id: &str) -> bool {
-        self.with(|s| s.locks.contains_key(table_id))
-    }
-
     /// From now on heartbeats under this fence renew the record of this table too.
     pub fn register(&self, fence_key: &str, table_id: &str) {
         self.with(|s| {

@@ -28,6 +28,7 @@ mod readback;
 mod reverse_index;
 mod row_claim;
 mod scan;
+mod scan_sql;
 mod scratch;
 mod shape;
 mod snapshot;

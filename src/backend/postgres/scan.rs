@@ -9,6 +9,7 @@ use super::connect::Connector;
 use super::copy::FieldReader;
 use super::error::driver;
 use super::names::{Physical, literal};
+use super::scan_sql::{self, Heap};
 use super::snapshot::{BEGIN_SNAPSHOT, begin, lift_timeouts};
 use crate::backend::snapshot::{BLOCK_TARGET_BYTES, BlockSink, RawBlock, ScanRange, Snapshot, SnapshotInfo};
 use crate::backend::{Error, ErrorKind, Result};
@@ -19,8 +20,8 @@ const PLAN: &str = "plan the scan of a table";
 const SCAN: &str = "scan a table";
 /// A range is not made smaller than this: 2 MiB with the usual block size.
 const MIN_RANGE_BLOCKS: i64 = 256;
-/// First byte of a `jsonb` value on the wire.
-const JSONB_VERSION: u8 = 1;
+/// First server version that finds a range of `ctid` without reading the whole table.
+const TID_RANGE_VERSION: i32 = 140_000;
 
 /// Where the items of a table of the snapshot lie.
 #[derive(Debug, Clone)]
@@ -140,7 +141,11 @@ impl Snapshot for PgSnapshot {
         let source = self.source(&table.key())?;
         let _permit = self.permits.acquire().await.expect("the semaphore is never closed");
         let mut session = self.worker(source).await?;
-        match copy(&mut session, &statement(source, range), sink).await? {
+        let statement = match source {
+            Source::Table(physical) => scan_sql::of_table(physical, range, heap_of(&mut session, physical).await?),
+            Source::LegacyBackup { backup_arn } => scan_sql::of_legacy_backup(backup_arn),
+        };
+        match copy(&mut session, &statement, sink).await? {
             Scanned::Whole(items) => {
                 begin(&mut session, "COMMIT").await?;
                 self.idle.lock().await.push(session);
@@ -189,24 +194,6 @@ pub fn split(blocks: i64, parts: i64) -> Vec<ScanRange> {
     ranges
 }
 
-fn statement(source: &Source, range: &ScanRange) -> String {
-    match source {
-        Source::Table(physical) => {
-            let upper =
-                if range.to == i64::MAX { String::new() } else { format!(" AND ctid < '({},0)'", range.to + 1) };
-            format!(
-                "COPY (SELECT item_data FROM {} WHERE ctid >= '({},0)'{upper}) TO STDOUT (FORMAT binary)",
-                physical.sql(),
-                range.from
-            )
-        }
-        Source::LegacyBackup { backup_arn } => format!(
-            "COPY (SELECT item_data FROM backup_items WHERE backup_arn = {}) TO STDOUT (FORMAT binary)",
-            literal(backup_arn)
-        ),
-    }
-}
-
 /// How a COPY ended.
 enum Scanned {
     /// All of it was read.
@@ -215,29 +202,40 @@ enum Scanned {
     Stopped(u64),
 }
 
-/// Runs a COPY of one jsonb column into blocks.
+/// How the table lies on the disk.
+async fn heap_of(session: &mut PgConnection, physical: &Physical) -> Result<Heap> {
+    let row = sqlx::query(
+        "SELECT pg_relation_size(oid) / current_setting('block_size')::bigint, \
+         coalesce(pg_relation_size(nullif(reltoastrelid, 0)), 0) > 0, current_setting('server_version_num')::int \
+         FROM pg_class WHERE oid = $1::regclass",
+    )
+    .bind(physical.sql())
+    .fetch_one(session)
+    .await
+    .map_err(|e| driver(SCAN, e))?;
+    let read = || -> Result<Heap, sqlx::Error> {
+        let version: i32 = row.try_get(2)?;
+        Ok(Heap { blocks: row.try_get(0)?, has_toast: row.try_get(1)?, has_tid_range: version >= TID_RANGE_VERSION })
+    };
+    read().map_err(|e| driver(SCAN, e))
+}
+
+/// Runs a COPY of one text column into blocks.
 async fn copy(session: &mut PgConnection, statement: &str, sink: &BlockSink) -> Result<Scanned> {
     let mut stream = session.copy_out_raw(statement).await.map_err(|e| driver(SCAN, e))?;
     let mut reader = FieldReader::default();
     let mut items = 0u64;
     let Ok(mut block) = sink.take().await else { return Ok(Scanned::Stopped(items)) };
-    let mut version_ok = true;
     while let Some(chunk) = stream.next().await {
         let chunk = chunk.map_err(|e| driver(SCAN, e))?;
-        reader.feed(&chunk, |field| match field.split_first() {
-            Some((&JSONB_VERSION, text)) => {
-                block.push(text);
+        reader.feed(&chunk, |field| {
+            let mut start = 0;
+            for end in memchr::memchr_iter(b'\n', field).chain([field.len()]) {
+                block.push(&field[start..end]);
                 items += 1;
+                start = end + 1;
             }
-            _ => version_ok = false,
         })?;
-        if !version_ok {
-            return Err(Error::new(
-                ErrorKind::Damaged,
-                SCAN,
-                "the server sends a jsonb version this build does not know",
-            ));
-        }
         if block.bytes.len() >= BLOCK_TARGET_BYTES {
             let next = async {
                 sink.send(std::mem::take(&mut block)).await.ok()?;

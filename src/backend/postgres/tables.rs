@@ -13,7 +13,7 @@ use crate::backend::Result;
 use crate::domain::catalog_row::{
     IndexColumns, MissingKeyType, TableColumns, VectorColumns, missing_key_types, sort_column_type, table_info,
 };
-use crate::domain::table::{AttributeDefinition, KeyElement, KeyType, ScalarType, TableInfo, TableKey};
+use crate::domain::table::{AttributeDefinition, ScalarType, TableInfo, TableKey};
 use crate::domain::timestamp::TimestampMs;
 
 const OPERATION: &str = "read the catalog's tables";
@@ -286,9 +286,4 @@ pub fn sort_columns(prefix: &str, types: &[ScalarType]) -> Vec<String> {
         names.push(format!("{prefix}{number}_{}", ty.tag().to_ascii_lowercase()));
     }
     names
-}
-
-/// Number of RANGE elements of a key schema.
-pub fn range_elements(schema: &[KeyElement]) -> usize {
-    schema.iter().filter(|e| e.key_type == KeyType::Range).count()
 }

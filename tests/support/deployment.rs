@@ -143,7 +143,6 @@ impl Deployment {
         }
         drop(catalog); // a connection counts as a running server
         this.add_account(ACCOUNT, "fixtures");
-        drop(catalog); // a connected session of the owner counts as a live server
         if version == "0.0.5" {
             this.run(["migrate", "up", "--yes"]).succeeds();
         }

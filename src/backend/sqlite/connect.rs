@@ -63,15 +63,13 @@ impl Sqlite {
         // What the file system refuses shows at the first read, not at opening.
         match conn.query_row("SELECT count(*) FROM (SELECT 1 FROM sqlite_schema LIMIT 1)", [], |_| Ok(())) {
             Ok(()) => Ok(conn),
-            Err(e) if e.sqlite_error_code() == Some(rusqlite::ErrorCode::CannotOpen) && self.path.exists() => {
-                Err(Error::new(
-                    ErrorKind::PermissionDenied,
-                    "read the SQLite file",
-                    "its side files (-wal, -shm) are missing or unreadable, and the folder does not allow to make them: \
+            Err(e) if side_files_refused(&e) && self.path.exists() => Err(Error::new(
+                ErrorKind::PermissionDenied,
+                "read the SQLite file",
+                "its side files (-wal, -shm) are missing or unreadable, and the folder does not allow to make them: \
                      allow it, or read a copy",
-                )
-                .with("path", self.path.display().to_string()))
-            }
+            )
+            .with("path", self.path.display().to_string())),
             Err(e) => Err(driver("read the SQLite file", e).with("path", self.path.display().to_string())),
         }
     }
@@ -164,4 +162,10 @@ pub fn url_from_server_config(section: &toml::Table, folder: &Path) -> Result<St
         _ => path.to_owned(),
     };
     Ok(format!("sqlite:{}", path.display()))
+}
+
+/// The two ways in which SQLite says that it could not make the side files of a log.
+fn side_files_refused(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{CannotOpen, ReadOnly};
+    matches!(error.sqlite_error_code(), Some(CannotOpen | ReadOnly))
 }

@@ -247,28 +247,50 @@ fn parse_exponent(text: &[u8]) -> Result<i64, NumberError> {
     Ok(if negative { -value } else { value })
 }
 
-/// Whether a text is certainly normalized already and within all limits: the common case, in one look.
-/// `false` says nothing. The text ends where the slice ends.
+/// Length and size of the number at the start of a text, when it is certainly normalized already and within all
+/// limits: the common case, in one look. `None` says nothing.
+#[inline]
 #[must_use]
-pub fn is_plainly_normalized(text: &[u8]) -> bool {
-    let digits = text.strip_prefix(b"-").unwrap_or(text);
-    if digits.is_empty() || digits.len() > MAX_DIGITS {
-        return false;
+pub fn plain_prefix(text: &[u8]) -> Option<(usize, u64)> {
+    let negative = text.first() == Some(&b'-');
+    let start = usize::from(negative);
+    let (mut at, mut point) = (start, None);
+    // Places of the first and the last digit that is not zero, counted from 1.
+    let (mut digits, mut first, mut last) = (0, 0, 0);
+    while let Some(&b) = text.get(at) {
+        match b {
+            b'0' => digits += 1,
+            b'1'..=b'9' => {
+                digits += 1;
+                last = digits;
+                if first == 0 {
+                    first = digits;
+                }
+            }
+            b'.' if point.is_none() => point = Some(at),
+            _ => break,
+        }
+        at += 1;
     }
-    if digits[0] == b'0' {
-        // "0" itself; "0.5" goes the long way unless it ends in a digit that is not zero.
-        return if digits.len() == 1 { text.len() == 1 } else { digits[1] == b'.' && is_fraction(&digits[2..]) };
+    if digits > MAX_DIGITS as u64 || digits == 0 {
+        return None;
     }
-    let whole = digits.iter().take_while(|b| b.is_ascii_digit()).count();
-    match digits.get(whole) {
-        None => whole > 0,
-        Some(b'.') => whole > 0 && is_fraction(&digits[whole + 1..]),
-        Some(_) => false,
-    }
+    let whole = point.unwrap_or(at) - start;
+    let leading_zero = text[start] == b'0';
+    let normalized = match point {
+        // No sign on zero, no zero before other digits.
+        None => !leading_zero || (at == 1 && !negative),
+        // A digit before the point, only one if it is zero; the last one after it is not zero.
+        Some(_) => whole >= 1 && (!leading_zero || whole == 1) && text[at - 1] != b'.' && last == digits,
+    };
+    let significant = if first == 0 { 0 } else { last + 1 - first };
+    normalized.then(|| (at, size_of(significant, negative)))
 }
 
-fn is_fraction(text: &[u8]) -> bool {
-    text.iter().all(u8::is_ascii_digit) && text.last().is_some_and(|&b| b != b'0')
+/// Whether a whole text is certainly normalized already and within all limits. `false` says nothing.
+#[must_use]
+pub fn is_plainly_normalized(text: &[u8]) -> bool {
+    plain_prefix(text).is_some_and(|(len, _)| len == text.len())
 }
 
 /// Appends the normalized text of a number.
@@ -325,6 +347,10 @@ pub fn size_bytes(normalized: &[u8]) -> u64 {
             }
         }
     }
+    size_of(significant, negative)
+}
+
+fn size_of(significant: u64, negative: bool) -> u64 {
     if significant == 0 { 1 } else { (significant.div_ceil(2) + 1 + u64::from(negative)).min(21) }
 }
 
@@ -431,8 +457,9 @@ mod tests {
 
         #[test]
         fn what_looks_normalized_is(text in "-?[0-9.]{1,40}") {
-            if is_plainly_normalized(text.as_bytes()) {
-                prop_assert_eq!(normalize(&text), Ok(text.clone()));
+            if let Some((len, size)) = plain_prefix(text.as_bytes()) {
+                prop_assert_eq!(normalize(&text[..len]), Ok(text[..len].to_owned()));
+                prop_assert_eq!(size_bytes(text[..len].as_bytes()), size);
             }
         }
 

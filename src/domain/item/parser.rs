@@ -11,7 +11,9 @@
 
 use std::cmp::Ordering;
 
-use super::scan::{base64_decoded_len, compare_base64, compare_contents, find_special, hex4, push_canonical};
+use super::scan::{
+    base64_decoded_len, compare_base64, compare_contents, find_special, hex4, order_prefix, push_canonical,
+};
 use super::{AttrType, ControlChars, ItemError, ItemFlags};
 use crate::domain::number;
 
@@ -34,6 +36,8 @@ pub(super) struct Entry {
     /// Content of the name, without quotes.
     pub(super) name: (usize, usize),
     pub(super) name_escaped: bool,
+    /// Orders like the beginning of the name.
+    prefix: u64,
     pub(super) ty: AttrType,
     /// The payload.
     pub(super) payload: (usize, usize),
@@ -485,12 +489,14 @@ impl<'a> Parser<'a> {
         let name_start = self.here() + 1;
         let name = self.string()?;
         let name_span = (name_start, self.here() - 1);
+        let prefix = order_prefix(self.output(name_span.0, name_span.1), name.escaped);
         self.blanks();
         self.expect(b':')?;
         self.blanks();
         let mut entry = Entry {
             name: name_span,
             name_escaped: name.escaped,
+            prefix,
             ty: AttrType::Null,
             payload: (0, 0),
             end: 0,
@@ -535,7 +541,15 @@ impl<'a> Parser<'a> {
         }
     }
 
+    #[inline]
     fn compare_names(&self, a: &Entry, b: &Entry) -> Ordering {
+        match a.prefix.cmp(&b.prefix) {
+            Ordering::Equal => self.compare_whole_names(a, b),
+            decided => decided,
+        }
+    }
+
+    fn compare_whole_names(&self, a: &Entry, b: &Entry) -> Ordering {
         compare_contents(
             self.output(a.name.0, a.name.1),
             self.output(b.name.0, b.name.1),
@@ -718,13 +732,11 @@ impl<'a> Parser<'a> {
     /// A number at its quote. Returns the length of its normalized text and its size.
     fn number(&mut self) -> Pass<(usize, u64)> {
         let start = self.pos + 1;
-        let rest = &self.text[start..];
-        let len =
-            rest.iter().take(number::MAX_DIGITS + 2).take_while(|b| matches!(b, b'0'..=b'9' | b'.' | b'-')).count();
-        let content = &rest[..len];
-        if rest.get(len) == Some(&b'"') && number::is_plainly_normalized(content) {
+        if let Some((len, size)) = number::plain_prefix(&self.text[start..])
+            && self.text.get(start + len) == Some(&b'"')
+        {
             self.pos = start + len + 1;
-            return Ok((len, number::size_bytes(content)));
+            return Ok((len, size));
         }
         // The long way: the string goes to the output and is replaced there.
         self.flush();

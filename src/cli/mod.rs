@@ -37,29 +37,60 @@ mod job;
 pub mod lineages;
 mod man;
 mod migrate;
+mod run;
 mod schema;
 mod signals;
 mod store;
 mod table;
 
-use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
 pub use context::{Access, Context};
 pub use exit::{Exit, Failure};
+pub use run::main;
 
 use crate::domain::quantity::parse_duration;
-use crate::ops::cancel::{Cancel, Stop};
-use crate::ui::{ColorMode, Format, ProgressMode, Ui, UiOptions};
+use crate::ui::{ColorMode, Format, ProgressMode};
+
+macro_rules! examples {
+    () => {
+        "\
+Examples:
+  extenddb-admin demo
+  extenddb-admin migrate plan --url sqlite:./extenddb.db
+  extenddb-admin migrate --server-config /etc/extenddb/extenddb.toml
+  extenddb-admin backup create --all --store nightly
+  extenddb-admin backup restore 01767229200123-0a0b0c01 --as Orders-restored"
+    };
+}
+
+const LONG_HELP: &str = concat!(
+    examples!(),
+    "\n\n\
+Exit status:
+  0    done, or nothing to do
+  1    it failed: the message says what was left, and what to run next
+  2    usage or configuration
+  3    a check found a difference
+  4    the catalog is refused: newer than this program, unrecognised, or to be migrated first
+  5    busy: a claim, lock or bound stands in the way
+  6    no such table, backup, job or store
+  7    conflict: the target exists, or an idempotency key was used with another request
+  8    fenced: this run lost its claim and wrote nothing after that
+  9    partly done: of several targets some failed
+  130  interrupted or cancelled
+
+Configuration file: --config, else ./extenddb-admin.yaml, else $XDG_CONFIG_HOME/extenddb-admin/config.yaml.
+The deployment is chosen by --url, --server-config, --deployment or default_deployment, in this order."
+);
 
 /// Administer ExtendDB deployments: migrations, backups, restores and inspection
 #[derive(Parser)]
 #[command(name = "extenddb-admin", version, arg_required_else_help = true)]
-#[command(disable_help_subcommand = true, max_term_width = 100)]
+#[command(disable_help_subcommand = true, max_term_width = 100, after_help = examples!(), after_long_help = LONG_HELP)]
 pub struct Cli {
     /// Flags that every command takes.
     #[command(flatten)]
@@ -132,22 +163,22 @@ impl Globals {
 /// What to do.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Create, list, verify, delete and restore backups
-    #[command(subcommand)]
-    Backup(backup::Command),
-    /// List and show recorded jobs
-    #[command(subcommand)]
-    Job(job::Command),
+    /// Bring the catalog to another version, with proof
+    Migrate(migrate::Args),
+    /// Check in one go that the deployment is as it should be
+    Check(check::Args),
     /// Print and compare schemas of catalogs
     #[command(subcommand)]
     Schema(schema::Command),
     /// Build the golden schemas again, and compare or rewrite them
     #[command(subcommand)]
     Golden(golden::Command),
-    /// Check in one go that the deployment is as it should be
-    Check(check::Args),
-    /// Bring the catalog to another version, with proof
-    Migrate(migrate::Args),
+    /// Create, list, verify, delete and restore backups
+    #[command(subcommand)]
+    Backup(backup::Command),
+    /// List and show recorded jobs
+    #[command(subcommand)]
+    Job(job::Command),
     /// List, describe and digest tables
     #[command(subcommand)]
     Table(table::Command),
@@ -171,161 +202,17 @@ pub enum Command {
 
 async fn dispatch(command: Command, ctx: &Context) -> anyhow::Result<Exit> {
     match command {
-        Command::Backup(command) => backup::run(command, ctx).await,
-        Command::Job(command) => job::run(command, ctx).await,
+        Command::Migrate(args) => migrate::run(args, ctx).await,
+        Command::Check(args) => check::run(args, ctx).await,
         Command::Schema(command) => schema::run(command, ctx).await,
         Command::Golden(command) => golden::run(command, ctx).await,
-        Command::Check(args) => check::run(args, ctx).await,
-        Command::Migrate(args) => migrate::run(args, ctx).await,
+        Command::Backup(command) => backup::run(command, ctx).await,
+        Command::Job(command) => job::run(command, ctx).await,
         Command::Table(command) => table::run(command, ctx).await,
         Command::Store(command) => store::run(command, ctx).await,
         Command::Config(command) => config::run(command, ctx).await,
         Command::Demo(args) => demo::run(&args, ctx).await,
         Command::Completions(args) => completions::run(&args, ctx),
         Command::Man(args) => man::run(&args, ctx),
-    }
-}
-
-/// Parses the command line, runs the command and returns the exit status.
-pub fn main() -> ExitCode {
-    let args: Vec<OsString> = std::env::args_os().collect();
-    // The flag is looked for by hand, as it also rules the color of help and usage errors.
-    let color = match value_of(&args, &["--color"]) {
-        Some("always") => clap::ColorChoice::Always,
-        Some("never") => clap::ColorChoice::Never,
-        _ => clap::ColorChoice::Auto,
-    };
-    let parsed = Cli::command().color(color).try_get_matches_from(&args).and_then(|m| Cli::from_arg_matches(&m));
-    match parsed {
-        Ok(cli) => run(cli).into(),
-        Err(error) => usage(&error, &args).into(),
-    }
-}
-
-fn run(cli: Cli) -> Exit {
-    let globals = cli.globals;
-    let ui = Ui::new(UiOptions {
-        format: globals.output,
-        progress: globals.progress,
-        color: globals.color,
-        yes: globals.yes,
-        no_input: globals.no_input,
-        quiet: globals.quiet,
-        verbose: globals.verbose,
-    });
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(e) => {
-            ui.error("FAILED", &format!("cannot start the threads of this process: {e}"), None);
-            return Exit::Failed;
-        }
-    };
-    let cancel = Cancel::new();
-    let ctx = Context::new(globals, ui, cancel);
-    let result = runtime.block_on(supervise(cli.command, &ctx));
-    let exit = match result {
-        Ok(exit) => {
-            ctx.ui().finish();
-            exit
-        }
-        Err(error) => {
-            let failure = Failure::of(&error);
-            ctx.ui().error(failure.code, &failure.message, failure.hint.as_deref());
-            failure.exit
-        }
-    };
-    // A dropped command may have left a thread in a blocking call; nobody waits for it.
-    runtime.shutdown_background();
-    exit
-}
-
-/// Runs the command beside the signals. The first one asks it to stop: a command that wrote nothing is
-/// dropped, one that undertook to end by itself is waited for. The second one ends the process.
-async fn supervise(command: Command, ctx: &Context) -> anyhow::Result<Exit> {
-    let mut signals = signals::listen(ctx.ui().asking())?;
-    let work = dispatch(command, ctx);
-    tokio::pin!(work);
-    let name = tokio::select! {
-        result = &mut work => return result,
-        name = signals.next() => name,
-    };
-    ctx.cancel().stop(Stop::Signal);
-    if !ctx.cancel().is_undertaken() {
-        let message = format!("{name}: stopped; nothing was changed");
-        return Err(Failure::new(Exit::Interrupted, "INTERRUPTED", message).into());
-    }
-    ctx.ui().note(&format!("{name}: stopping at the next safe point; once more stops at once"));
-    tokio::select! {
-        result = &mut work => result,
-        name = signals.next() => Err(Failure::new(
-            Exit::Interrupted,
-            "INTERRUPTED",
-            format!("{name}: stopped at once; what was running is left as a kill leaves it"),
-        )
-        .hint("run the same command again: it takes up or clears what was left")
-        .into()),
-    }
-}
-
-/// Prints a usage error, help or the version. `-o json` is looked for by hand, as parsing failed.
-fn usage(error: &clap::Error, args: &[OsString]) -> Exit {
-    if !error.use_stderr() {
-        return match error.print() {
-            Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Exit::Failed,
-            _ => Exit::Done,
-        };
-    }
-    if value_of(args, &["--output", "-o"]) != Some("json") {
-        let _ = error.print();
-        return Exit::Usage;
-    }
-    let text = error.render().to_string();
-    let text = text.strip_prefix("error: ").unwrap_or(&text);
-    let (message, rest) = text.split_once("\n\n").unwrap_or((text, ""));
-    let hint = rest.split_whitespace().collect::<Vec<_>>().join(" ");
-    let ui = Ui::new(UiOptions { format: Format::Json, progress: ProgressMode::None, ..UiOptions::default() });
-    ui.error("USAGE", message.trim(), (!hint.is_empty()).then_some(hint.as_str()));
-    Exit::Usage
-}
-
-/// The value of a flag on a command line that may be wrong: the last one that is given.
-fn value_of<'a>(args: &'a [OsString], names: &[&str]) -> Option<&'a str> {
-    let words: Vec<_> = args.iter().skip(1).take_while(|a| *a != "--").map(|a| a.to_str().unwrap_or("")).collect();
-    let given = |(at, word): (usize, &&'a str)| {
-        names.iter().find_map(|name| {
-            let rest = word.strip_prefix(name)?;
-            match rest.strip_prefix('=') {
-                Some(value) => Some(value),
-                None if rest.is_empty() => words.get(at + 1).copied(),
-                None if name.starts_with("--") => None,
-                None => Some(rest),
-            }
-        })
-    };
-    words.iter().enumerate().filter_map(given).next_back()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_command_line_is_consistent() {
-        Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn a_flag_is_found_in_every_spelling_and_the_last_one_counts() {
-        let value = |line: &str| {
-            let args: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-            value_of(&args, &["--output", "-o"]).map(str::to_owned)
-        };
-        for line in ["x -o json", "x -ojson", "x -o=json", "x --output json", "x --output=json y", "x -o yaml -o json"]
-        {
-            assert_eq!(value(line).as_deref(), Some("json"), "{line}");
-        }
-        for line in ["x", "x -- -o json", "x --outputjson", "x -o"] {
-            assert_eq!(value(line), None, "{line}");
-        }
     }
 }

@@ -144,7 +144,8 @@ async fn run_down(args: &DownArgs, ctx: &Context) -> Result<Exit> {
     let who = ctx.who();
     let run = Run { backend: &*backend, applied_by: &who, observer: &*observer, cancel: ctx.cancel() };
     let options = session_options(ctx, None);
-    let plan = down::preview(&run, &options).await?;
+    let stores = ctx.stores().await?;
+    let plan = down::preview(&run, &stores, &options).await?;
     for step in &plan.steps {
         ctx.ui().note(&format!("step {}", step.step));
     }
@@ -153,7 +154,7 @@ async fn run_down(args: &DownArgs, ctx: &Context) -> Result<Exit> {
         ctx.ui().warn(&format!("lost: {} {}: {}{more}", loss.count, loss.what, loss.names.join(", ")));
     }
     ctx.ui().confirm(&format!("Take {} back from {} to {}?", backend.location(), plan.from, plan.to))?;
-    let report = down::down(&run, &options, args.allow_live).await?;
+    let report = down::down(&run, &stores, &options, args.allow_live).await?;
     ctx.ui().print(&report, |r| {
         Page::new().facts([
             ("from", r.from.clone()),

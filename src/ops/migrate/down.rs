@@ -1,16 +1,21 @@
 //! `migrate down`: takes the newest version back where that loses nothing that matters, and ends on the exact
 //! earlier fingerprint.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::apply::Run;
 use super::{gate, status};
+use crate::archive::layout::{BackupPrefix, COMMIT_RECORD};
 use crate::backend::ledger::{MigrationSession, SessionOptions};
 use crate::domain::applied::{Outcome, StepRun};
+use crate::domain::job::BackupStatus;
 use crate::domain::migration::{Body, CatalogVersion, Down, Migration, Place, Question, Step};
 use crate::domain::recognition::State;
 use crate::domain::schema::Lineage;
 use crate::migrations;
+use crate::ops::settings::{OpenStore, Stores};
 use crate::ops::{Error, Result};
 
 /// Rows that are listed of each kind.
@@ -101,14 +106,14 @@ async fn newest(run: &Run<'_>) -> Result<Newest> {
 ///
 /// # Errors
 /// `CatalogRefused` when there is no way back; `Busy` when rows stand in it, naming them, or the lock is held.
-pub async fn preview(run: &Run<'_>, options: &SessionOptions) -> Result<DownPlan> {
+pub async fn preview(run: &Run<'_>, stores: &dyn Stores, options: &SessionOptions) -> Result<DownPlan> {
     let mut session = run.backend.migration_session(options).await?;
-    let plan = look(run, &mut *session).await;
+    let plan = look(run, stores, &mut *session).await;
     session.close().await?;
     plan
 }
 
-async fn look(run: &Run<'_>, session: &mut dyn MigrationSession) -> Result<DownPlan> {
+async fn look(run: &Run<'_>, stores: &dyn Stores, session: &mut dyn MigrationSession) -> Result<DownPlan> {
     let newest = newest(run).await?;
     for question in &newest.down.refused_by {
         let names = session.texts(Place::Catalog, &question.query).await?;
@@ -123,6 +128,17 @@ async fn look(run: &Run<'_>, session: &mut dyn MigrationSession) -> Result<DownP
             )));
         }
     }
+    let unproven = known_to_the_catalog_only(run, stores).await?;
+    if !unproven.is_empty() {
+        let more = if unproven.len() > ROWS_SHOWN { ", …" } else { "" };
+        return Err(Error::Busy(format!(
+            "going back from {} is refused by {} backups that only the catalog knows, as no commit record was found in \
+             their stores: {}{more}",
+            newest.from,
+            unproven.len(),
+            unproven.iter().take(ROWS_SHOWN).cloned().collect::<Vec<_>>().join(", ")
+        )));
+    }
     let mut loses = Vec::new();
     for question in &newest.down.loses {
         let names = session.texts(Place::Catalog, &question.query).await?;
@@ -134,6 +150,33 @@ async fn look(run: &Run<'_>, session: &mut dyn MigrationSession) -> Result<DownP
     Ok(DownPlan { from: newest.from, to: newest.to, loses, steps })
 }
 
+/// Available backups whose commit record could not be seen in their store, with the reason.
+async fn known_to_the_catalog_only(run: &Run<'_>, stores: &dyn Stores) -> Result<Vec<String>> {
+    let rows = run.backend.backup_rows(None).await?;
+    let mut opened: BTreeMap<String, std::result::Result<OpenStore, String>> = BTreeMap::new();
+    let mut unproven = Vec::new();
+    for row in rows.iter().filter(|row| row.status == BackupStatus::Available) {
+        let root = &row.store.root;
+        if !opened.contains_key(root) {
+            opened.insert(root.clone(), stores.open(root).await.map_err(|e| e.to_string()));
+        }
+        let prefix = BackupPrefix::new(&row.key.account_id, &row.table_name, &row.key.backup_id);
+        let seen = match (&opened[root], prefix) {
+            (Ok(store), Ok(prefix)) => {
+                store.store.head(&prefix.object(COMMIT_RECORD)).await.map(|o| o.is_some()).map_err(|e| e.to_string())
+            }
+            (Err(reason), _) => Err(reason.clone()),
+            (_, Err(reason)) => Err(reason),
+        };
+        match seen {
+            Ok(true) => {}
+            Ok(false) => unproven.push(format!("{} (not in {root})", row.key.backup_arn)),
+            Err(reason) => unproven.push(format!("{} ({reason})", row.key.backup_arn)),
+        }
+    }
+    Ok(unproven)
+}
+
 fn loss(question: &Question, names: Vec<String>) -> Loss {
     Loss { what: question.what.clone(), count: names.len(), names: names.into_iter().take(ROWS_SHOWN).collect() }
 }
@@ -143,15 +186,25 @@ fn loss(question: &Question, names: Vec<String>) -> Loss {
 /// # Errors
 /// As [`preview`]; `Busy` for servers that are alive; `Failed` when the earlier schema does not come out exactly
 /// (then nothing was changed).
-pub async fn down(run: &Run<'_>, options: &SessionOptions, allow_live: bool) -> Result<DownReport> {
+pub async fn down(
+    run: &Run<'_>,
+    stores: &dyn Stores,
+    options: &SessionOptions,
+    allow_live: bool,
+) -> Result<DownReport> {
     let mut session = run.backend.migration_session(options).await?;
-    let outcome = under_lock(run, &mut *session, allow_live).await;
+    let outcome = under_lock(run, stores, &mut *session, allow_live).await;
     session.close().await?;
     outcome
 }
 
-async fn under_lock(run: &Run<'_>, session: &mut dyn MigrationSession, allow_live: bool) -> Result<DownReport> {
-    let plan = look(run, session).await?;
+async fn under_lock(
+    run: &Run<'_>,
+    stores: &dyn Stores,
+    session: &mut dyn MigrationSession,
+    allow_live: bool,
+) -> Result<DownReport> {
+    let plan = look(run, stores, session).await?;
     super::up::refuse_live(run, plan.to, allow_live).await?;
     let newest = newest(run).await?;
     run.backend.ensure_admin().await?;

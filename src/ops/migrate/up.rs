@@ -62,7 +62,15 @@ pub async fn look(run: &Run<'_>, to: Option<CatalogVersion>) -> Result<Plan> {
 pub async fn up(run: &Run<'_>, options: &UpOptions) -> Result<UpReport> {
     // Looked at before the lock too, so that a catalog that is refused is refused without waiting for it.
     look(run, options.to).await?;
-    let mut session = run.backend.migration_session(&options.session).await?;
+    let session = run.backend.migration_session(&options.session).await?;
+    up_in(run, options, session).await
+}
+
+/// As [`up`], in a session that holds the lock already, and closes it.
+///
+/// # Errors
+/// As [`up`].
+pub async fn up_in(run: &Run<'_>, options: &UpOptions, mut session: Box<dyn MigrationSession>) -> Result<UpReport> {
     let outcome = under_lock(run, options, &mut *session).await;
     let closed = session.close().await;
     let report = outcome?;

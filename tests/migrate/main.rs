@@ -69,7 +69,6 @@ fn setting(deployment: &Deployment, key: &str) -> String {
     rows.first().and_then(|r| r[0].clone()).unwrap_or_else(|| "-".to_owned())
 }
 
-
 /// Some numbers below `end`; every one of them when the nightly run asks for all.
 fn some_of(end: usize, count: usize) -> Vec<usize> {
     if std::env::var_os("EXTENDDB_TEST_ALL").is_some() {

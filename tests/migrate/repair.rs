@@ -36,8 +36,12 @@ fn what_could_lose_data_is_refused_by_name(kind: Kind) {
 fn a_released_catalog_is_adopted_and_a_variant_is_not(kind: Kind) {
     let deployment = Deployment::released(kind, "0.0.4");
     let report = deployment.run(["migrate", "adopt", "-o", "json"]).succeeds().json();
-    let of_catalog =
-        report["adopted"].as_array().unwrap().iter().filter(|a| a["lineage"] == "catalog").map(|a| a["version"].clone());
+    let of_catalog = report["adopted"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|a| a["lineage"] == "catalog")
+        .map(|a| a["version"].clone());
     assert_eq!(of_catalog.collect::<Vec<_>>(), ["0.0.2", "0.0.3", "0.0.4"]);
     let again = deployment.run(["migrate", "adopt", "-o", "json"]).succeeds().json();
     assert_eq!(again["adopted"].as_array().unwrap().len(), 0);

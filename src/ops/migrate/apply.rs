@@ -17,6 +17,7 @@ use crate::backend::ledger::MigrationSession;
 use crate::domain::applied::{Entry, NewEntry, Outcome, StepRun, TOOL_VERSION};
 use crate::domain::known::Known;
 use crate::domain::migration::{Body, Migration, Place, Step};
+use crate::domain::recorded::Recorded;
 use crate::domain::schema::Lineage;
 use crate::ops::cancel::Cancel;
 use crate::ops::observer::Observer;
@@ -61,8 +62,12 @@ impl Run<'_> {
     /// Whatever stopped it; what was begun and not committed is rolled back.
     pub async fn apply(&self, session: &mut dyn MigrationSession, plan: &Plan) -> (Vec<Applied>, Result<()>) {
         let mut applied = Vec::new();
+        let before = match self.look().await {
+            Ok(before) => before,
+            Err(error) => return (applied, Err(error)),
+        };
         for planned in &plan.migrations {
-            match self.migration(session, planned).await {
+            match self.migration(session, planned, &before).await {
                 Ok(done) => applied.push(done),
                 Err(error) => {
                     // A cut connection cannot roll back; the database does it then.
@@ -74,14 +79,24 @@ impl Run<'_> {
         (applied, Ok(()))
     }
 
-    async fn migration(&self, session: &mut dyn MigrationSession, planned: &PlannedMigration) -> Result<Applied> {
+    async fn look(&self) -> Result<Before> {
+        Ok(Before { recorded: self.backend.recorded().await?, history: self.backend.history().await? })
+    }
+
+    async fn migration(
+        &self,
+        session: &mut dyn MigrationSession,
+        planned: &PlannedMigration,
+        at_start: &Before,
+    ) -> Result<Applied> {
         let started = Instant::now();
         let outcome = if planned.completes { Outcome::Repaired } else { Outcome::Applied };
         let body = planned.source.body(self.backend.name()).expect("planned migrations have a body");
         let known = status::known(planned.lineage, self.backend.name())?;
         let before = gate::fingerprint(&known, &session.introspect(planned.lineage).await?);
-        let id = self.begin(session, planned.source, body, outcome, before).await?;
-        let steps = self.units(session, body, &End { id, planned, known: &known }).await?;
+        let id = self.begin(session, planned.source, body, outcome, before, &at_start.history).await?;
+        let end = End { id, planned, known: &known, recorded: &at_start.recorded };
+        let steps = self.units(session, body, &end).await?;
         Ok(Applied {
             lineage: planned.lineage,
             version: planned.version.clone(),
@@ -99,6 +114,7 @@ impl Run<'_> {
         body: &Body,
         outcome: Outcome,
         fingerprint_before: Option<String>,
+        history: &[Entry],
     ) -> Result<i64> {
         let unfinished = |e: &Entry| {
             e.finished_at.is_none()
@@ -106,8 +122,7 @@ impl Run<'_> {
                 && e.version == migration.version()
                 && e.outcome == outcome
         };
-        let history = self.backend.history().await?;
-        if let Some(entry) = history.into_iter().rev().find(unfinished) {
+        if let Some(entry) = history.iter().rev().find(|e| unfinished(e)) {
             return Ok(entry.id);
         }
         let entry = NewEntry {
@@ -199,8 +214,7 @@ impl Run<'_> {
     async fn check(&self, session: &mut dyn MigrationSession, end: &End<'_>) -> Result<String> {
         let found = session.introspect(end.planned.lineage).await?;
         if !end.planned.completes {
-            let recorded = self.backend.recorded().await?;
-            gate::check_made(end.known, &end.planned.version, &found, &recorded)?;
+            gate::check_made(end.known, &end.planned.version, &found, end.recorded)?;
         }
         Ok(gate::fingerprint(end.known, &found).unwrap_or_default())
     }
@@ -221,6 +235,13 @@ struct End<'a> {
     id: i64,
     planned: &'a PlannedMigration,
     known: &'a Known,
+    recorded: &'a Recorded,
+}
+
+/// What was there when the run began.
+struct Before {
+    recorded: Recorded,
+    history: Vec<Entry>,
 }
 
 /// Steps that run together.

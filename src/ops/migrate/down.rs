@@ -226,7 +226,9 @@ async fn take_back(run: &Run<'_>, session: &mut dyn MigrationSession, newest: &N
     let known = status::known(Lineage::Catalog, run.backend.name())?;
     let recorded = run.backend.recorded().await?;
     let before = gate::fingerprint(&known, &session.introspect(Lineage::Catalog).await?);
-    let id = run.begin(session, newest.migration, newest.body, Outcome::Undone, before).await?;
+    let id = run
+        .begin(session, newest.migration, newest.body, Outcome::Undone, before, &run.backend.history().await?)
+        .await?;
     session.begin(Place::Catalog).await?;
     let mut runs = Vec::new();
     for step in &newest.down.steps {

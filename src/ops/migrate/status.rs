@@ -127,38 +127,23 @@ pub fn known(lineage: Lineage, backend: &str) -> Result<Known> {
     .map_err(Error::Failed)
 }
 
-/// Recognises one lineage.
-///
-/// # Errors
-/// Database errors.
-pub async fn recognise_lineage(backend: &dyn Backend, lineage: Lineage) -> Result<Recognition> {
-    let recorded = backend.recorded().await?;
-    let (_, recognition) = look(backend, lineage, &recorded).await?;
-    Ok(recognition)
-}
-
 /// Looks at every lineage.
 ///
 /// # Errors
 /// Database errors; whatever is wrong with the catalog is in the report.
 pub async fn status(backend: &dyn Backend) -> Result<StatusReport> {
     let recorded = backend.recorded().await?;
+    let history = backend.history().await?;
     let mut lineages = Vec::new();
     for &lineage in backend.lineages() {
-        let (known, recognition) = look(backend, lineage, &recorded).await?;
+        let known = known(lineage, backend.name())?;
+        let unreachable = recorded.data_unreachable.is_some() && lineage != Lineage::Catalog;
+        let found = if unreachable { Default::default() } else { backend.introspect(lineage).await? };
+        let recognition = recognise(&known, &Evidence { found: &found, recorded: &recorded, history: &history });
         lineages.push(lineage_status(&known, recognition, &recorded));
     }
     // A data database that nobody has made yet waits for the catalog.
     Ok(StatusReport { backend: backend.name(), location: backend.location(), lineages })
-}
-
-async fn look(backend: &dyn Backend, lineage: Lineage, recorded: &Recorded) -> Result<(Known, Recognition)> {
-    let known = known(lineage, backend.name())?;
-    let unreachable = recorded.data_unreachable.is_some() && lineage != Lineage::Catalog;
-    let found = if unreachable { Default::default() } else { backend.introspect(lineage).await? };
-    let history = backend.history().await?;
-    let recognition = recognise(&known, &Evidence { found: &found, recorded, history: &history });
-    Ok((known, recognition))
 }
 
 fn lineage_status(known: &Known, recognition: Recognition, recorded: &Recorded) -> LineageStatus {

@@ -60,8 +60,6 @@ pub async fn look(run: &Run<'_>, to: Option<CatalogVersion>) -> Result<Plan> {
 /// As [`look`]; `Busy` for a lock that is held or servers that are alive; database errors. What was applied
 /// before an error is told to the observer and is in our ledger.
 pub async fn up(run: &Run<'_>, options: &UpOptions) -> Result<UpReport> {
-    // Looked at before the lock too, so that a catalog that is refused is refused without waiting for it.
-    look(run, options.to).await?;
     let session = run.backend.migration_session(&options.session).await?;
     up_in(run, options, session).await
 }

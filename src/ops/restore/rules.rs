@@ -58,21 +58,33 @@ pub fn item_check(rules: &TargetRules, table: &SourceTable) -> Option<ItemCheck>
         return None;
     }
     let (nul_allowed, digits) = (rules.nul_allowed, rules.sort_number_digits);
-    Some(Arc::new(move |item: &Item<'_>, _: &KeySpec| {
+    Some(Arc::new(move |item: &Item<'_>, key: &KeySpec| {
         if !nul_allowed && item.flags().has_nul {
-            return Err("a string or name holds U+0000, which this deployment cannot store".into());
+            return Err(format!(
+                "item {} has a string or name with U+0000, which this deployment cannot store",
+                shown_key(item, key)
+            ));
         }
         for name in &sort_numbers {
             let Some(value) = item.attr(name).filter(|value| value.ty == AttrType::N) else { continue };
             let found = significant_digits(value.json);
             if found > digits {
                 return Err(format!(
-                    "sort key {name:?} has {found} significant digits, this deployment keeps {digits}"
+                    "item {} has {found} significant digits in sort key {name:?}, this deployment keeps {digits}",
+                    shown_key(item, key)
                 ));
             }
         }
         Ok(())
     }))
+}
+
+/// The key of an item as people read it: `pk "a", sk "1"`.
+fn shown_key(item: &Item<'_>, key: &KeySpec) -> String {
+    let value = |name: &str| item.attr(name).map(|v| String::from_utf8_lossy(v.json).into_owned()).unwrap_or_default();
+    let parts =
+        key.hash.iter().chain(&key.range).map(|attribute| format!("{} {}", attribute.name, value(&attribute.name)));
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 /// Attributes of type N that sort the table or one of its indexes.

@@ -3,10 +3,12 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod backup_rows;
 mod catalog;
 mod fixtures;
 mod jobs;
 mod loader;
+mod postgres_only;
 mod snapshot;
 
 use support::{Deployment, Kind, on_every_backend};

@@ -20,7 +20,7 @@ use super::table::Table;
 
 /// An opened backend, with the runtime that its calls need.
 pub struct Seam {
-    runtime: tokio::runtime::Runtime,
+    pub runtime: tokio::runtime::Runtime,
     pub backend: Arc<dyn Backend>,
     pub writer: Writer,
 }

@@ -27,7 +27,14 @@ fn with_server(test: impl FnOnce()) {
 fn mixed() -> Table {
     let noise = |n: usize| -> String {
         let mut x = n as u64 * 2_654_435_761 + 1;
-        (0..n * 40).map(|_| { x ^= x << 13; x ^= x >> 7; x ^= x << 17; char::from(b'!' + (x % 90) as u8) }).collect()
+        (0..n * 40)
+            .map(|_| {
+                x ^= x << 13;
+                x ^= x >> 7;
+                x ^= x << 17;
+                char::from(b'!' + (x % 90) as u8)
+            })
+            .collect()
     };
     let items = (0..400).map(|i| json!({"id": {"S": format!("{i}")}, "line\nfeed": {"S": format!("a\nb{}", noise(if i % 7 == 0 { i } else { 2 }))}}));
     Table::new("Mixed", 77, ("id", "S"), None).items(items)
@@ -49,9 +56,7 @@ fn large_and_small_items_are_read_once_and_line_feeds_do_no_harm() {
         let deployment = Deployment::released(Kind::Postgres, "0.0.4");
         let table = mixed();
         deployment.add(&table);
-        let toast = format!(
-            "SELECT pg_relation_size(reltoastrelid) FROM pg_class WHERE relname = '_ddb_{}'", table.id
-        );
+        let toast = format!("SELECT pg_relation_size(reltoastrelid) FROM pg_class WHERE relname = '_ddb_{}'", table.id);
         assert!(deployment.data().count(&toast) > 0, "some values must lie outside of the table's blocks");
         let seam = deployment.open();
         let snapshot = seam.snapshot(&[&table]).unwrap();
@@ -112,7 +117,9 @@ fn a_role_that_may_only_read_gets_a_snapshot_without_row_locks() {
         let mut root = Db::postgres(servers::postgres_superuser_url().unwrap());
         root.exec(&format!("CREATE ROLE {role} LOGIN PASSWORD 'extenddb-test'"));
         for mut db in [deployment.catalog(), deployment.data()] {
-            db.exec(&format!("GRANT USAGE ON SCHEMA public TO {role}; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}"));
+            db.exec(&format!(
+                "GRANT USAGE ON SCHEMA public TO {role}; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}"
+            ));
         }
         let as_reader = |url: String| url.replace("extenddb:extenddb-test@", &format!("{role}:extenddb-test@"));
         let options = OpenOptions {
@@ -132,7 +139,9 @@ fn a_role_that_may_only_read_gets_a_snapshot_without_row_locks() {
         reader.wait(snapshot.close()).unwrap();
         drop(reader);
         for mut db in [deployment.catalog(), deployment.data()] {
-            db.exec(&format!("REVOKE ALL ON ALL TABLES IN SCHEMA public FROM {role}; REVOKE ALL ON SCHEMA public FROM {role}"));
+            db.exec(&format!(
+                "REVOKE ALL ON ALL TABLES IN SCHEMA public FROM {role}; REVOKE ALL ON SCHEMA public FROM {role}"
+            ));
         }
         root.exec(&format!("DROP ROLE {role}"));
     });
@@ -259,7 +268,11 @@ fn at_0_0_4_the_servers_restore_lock_is_held_from_staging_to_the_end() {
         assert_eq!(server.one(&free), "false");
         let other = deployment.open();
         assert_eq!(other.wait(other.backend.check_target(&plan.target)).unwrap_err().kind(), ErrorKind::Busy);
-        assert_eq!(server.count("SELECT count(*) FROM tables WHERE table_name = 'Copy'"), 0, "no row before publication");
+        assert_eq!(
+            server.count("SELECT count(*) FROM tables WHERE table_name = 'Copy'"),
+            0,
+            "no row before publication"
+        );
         seam.wait(seam.backend.discard(claim.fence(), &plan)).unwrap();
         assert_eq!(server.one(&free), "true");
     });
@@ -283,11 +296,15 @@ fn at_0_0_5_the_record_runs_beats_and_a_failed_one_ends_the_claim() {
              FROM table_restores r JOIN tables t ON t.table_id = r.table_id WHERE r.table_id = '{id}'"
         ));
         let epoch = claim.fence().epoch.to_string();
-        let expected = [Some("RUNNING"), Some("manifest"), Some(epoch.as_str()), Some("filesystem"), Some("CREATING"), None];
+        let expected =
+            [Some("RUNNING"), Some("manifest"), Some(epoch.as_str()), Some("filesystem"), Some("CREATING"), None];
         assert_eq!(record[0], expected.map(|t| t.map(str::to_owned)));
         catalog.exec("UPDATE table_restores SET heartbeat_at = 'epoch'");
         assert_eq!(seam.wait(claim.heartbeat()).unwrap().outcome, WriteOutcome::Matched);
-        assert_eq!(catalog.count("SELECT count(*) FROM table_restores WHERE heartbeat_at > now() - interval '1 minute'"), 1);
+        assert_eq!(
+            catalog.count("SELECT count(*) FROM table_restores WHERE heartbeat_at > now() - interval '1 minute'"),
+            1
+        );
         // A server's reconciler gives the record up: this run may write no more.
         catalog.exec(&format!("UPDATE table_restores SET status = 'FAILED' WHERE table_id = '{id}'"));
         assert_eq!(seam.wait(claim.heartbeat()).unwrap().outcome, WriteOutcome::NotMatched);

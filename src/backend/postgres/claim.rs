@@ -15,7 +15,7 @@ use super::Postgres;
 use super::error::{driver, outcome_unknown};
 use super::fence::{self, epoch_of};
 use super::job_rows::{Which, read};
-use super::lock::ADMIN_KEY;
+use super::lock::{ADMIN_KEY, session_lock_holder, take_session_lock};
 use super::shape::Shape;
 use crate::backend::jobs::{Beat, JobClaim};
 use crate::backend::{Error, ErrorKind, Result};
@@ -120,36 +120,14 @@ async fn fence_key(conn: &mut PgConnection, id: &JobId) -> Result<String> {
         .map_err(|e| driver(CLAIM, e))
 }
 
-/// Takes the session lock of a fence, without waiting.
+/// Takes the session lock of a fence.
 async fn try_lock(conn: &mut PgConnection, key: &str) -> Result<bool> {
-    sqlx::query("SELECT pg_try_advisory_lock(hashtextextended($1, $2))")
-        .bind(key)
-        .bind(i64::from(ADMIN_KEY.0))
-        .fetch_one(conn)
-        .await
-        .and_then(|r| r.try_get(0))
-        .map_err(|e| driver(CLAIM, e))
+    take_session_lock(conn, key, i64::from(ADMIN_KEY.0)).await
 }
 
 async fn held_by_another(conn: &mut PgConnection, job: &JobRecord, key: &str) -> Result<Error> {
-    let row = sqlx::query(
-        "SELECT a.pid, coalesce(host(a.client_addr), 'local') FROM pg_locks l JOIN pg_stat_activity a USING (pid) \
-         WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 \
-         AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
-         AND (l.classid::bigint << 32 | l.objid::bigint) = hashtextextended($1, $2) LIMIT 1",
-    )
-    .bind(key)
-    .bind(i64::from(ADMIN_KEY.0))
-    .fetch_optional(conn)
-    .await
-    .map_err(|e| driver(CLAIM, e))?;
-    let session = row
-        .map(|r| -> Result<String, sqlx::Error> {
-            Ok(format!("database session {} from {}", r.try_get::<i32, _>(0)?, r.try_get::<String, _>(1)?))
-        })
-        .transpose()
-        .map_err(|e| driver(CLAIM, e))?
-        .unwrap_or_else(|| "a session that has just left".to_owned());
+    let session = session_lock_holder(conn, key, i64::from(ADMIN_KEY.0)).await?;
+    let session = session.unwrap_or_else(|| "a session that has just left".to_owned());
     let writer = job.writer.as_ref().map_or_else(|| "a writer not recorded yet".to_owned(), |w| format!("writer {w}"));
     let age = job.heartbeat_age_ms.map_or_else(|| "no heartbeat yet".to_owned(), |ms| format!("heartbeat {ms} ms old"));
     Ok(Error::new(ErrorKind::Busy, CLAIM, format!("{writer} holds it ({session}), {age}")).with("job", &job.id.0))

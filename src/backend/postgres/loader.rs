@@ -8,7 +8,7 @@ use super::catalog::accounts;
 use super::error::driver;
 use super::fence::{self, Lock};
 use super::layout::{Layouts, Style};
-use super::lock::RESTORE_SEED;
+use super::lock::{RESTORE_SEED, session_lock_holder};
 use super::names::Physical;
 use super::shape::Shape;
 use super::{Postgres, build, encoding, publish, readback, stage};
@@ -178,20 +178,11 @@ pub async fn name_is_free(
 
 /// A server below 0.0.5 that restores into this name holds an advisory lock: looked at without waiting.
 async fn lock_is_free(conn: &mut PgConnection, target: &TableKey) -> Result<()> {
-    let row = sqlx::query(
-        "SELECT l.pid FROM pg_locks l, hashtextextended($1, $2) AS k(key) WHERE l.locktype = 'advisory' AND l.granted \
-         AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
-         AND l.objsubid = 1 AND (l.classid::bigint << 32 | l.objid::bigint) = k.key LIMIT 1",
-    )
-    .bind(lock_text(target))
-    .bind(RESTORE_SEED)
-    .fetch_optional(conn)
-    .await
-    .map_err(|e| driver(CHECK, e))?;
-    match row.map(|r| r.try_get::<i32, _>(0)).transpose().map_err(|e| driver(CHECK, e))? {
+    match session_lock_holder(conn, &lock_text(target), RESTORE_SEED).await? {
         None => Ok(()),
-        Some(pid) => {
-            Err(Error::new(ErrorKind::Busy, CHECK, format!("session {pid} holds the restore lock of this name"))
+        Some(holder) => {
+            let message = format!("a restore into this name is at work: {holder} holds its lock");
+            Err(Error::new(ErrorKind::Busy, CHECK, message)
                 .with("table", &target.table_name)
                 .with("account", &target.account_id))
         }

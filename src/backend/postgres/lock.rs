@@ -176,3 +176,49 @@ async fn claims_query(conn: &mut PgConnection) -> Result<String> {
     }
     if parts.is_empty() { Ok("SELECT NULL::bigint".to_owned()) } else { Ok(parts.join(" UNION ALL ")) }
 }
+
+/// How long a session lock is asked for again: one whose holder has just died is free a moment later.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Takes the session lock over a text, asking for a moment and never waiting in the database.
+///
+/// # Errors
+/// Database errors.
+pub async fn take_session_lock(conn: &mut PgConnection, text: &str, seed: i64) -> Result<bool> {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let taken = sqlx::query("SELECT pg_try_advisory_lock(hashtextextended($1, $2))")
+            .bind(text)
+            .bind(seed)
+            .fetch_one(&mut *conn)
+            .await
+            .and_then(|row| row.try_get(0))
+            .map_err(|e| driver("take a session lock", e))?;
+        if taken || Instant::now() >= end {
+            return Ok(taken);
+        }
+        tokio::time::sleep(POLL_EVERY).await;
+    }
+}
+
+/// Who holds the session lock over a text, for people.
+///
+/// # Errors
+/// Database errors.
+pub async fn session_lock_holder(conn: &mut PgConnection, text: &str, seed: i64) -> Result<Option<String>> {
+    let operation = "look for the holder of a session lock";
+    let row = sqlx::query(
+        "SELECT format('database session %s (%s) from %s', l.pid, \
+                coalesce(nullif(a.application_name, ''), 'no application name'), coalesce(host(a.client_addr), 'local')) \
+         FROM pg_locks l LEFT JOIN pg_stat_activity a USING (pid) \
+         WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 \
+           AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
+           AND (l.classid::bigint << 32 | l.objid::bigint) = hashtextextended($1, $2) LIMIT 1",
+    )
+    .bind(text)
+    .bind(seed)
+    .fetch_optional(conn)
+    .await
+    .map_err(|e| driver(operation, e))?;
+    row.map(|row| row.try_get(0)).transpose().map_err(|e| driver(operation, e))
+}

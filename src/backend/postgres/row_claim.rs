@@ -3,14 +3,14 @@
 //!
 //! Source: PostgreSQL ledgers, section 5; backup operations, section 4.
 
+use sqlx::AssertSqlSafe;
 use sqlx::postgres::PgConnection;
-use sqlx::{AssertSqlSafe, Row as _};
 use tokio::sync::Mutex;
 
 use super::Postgres;
 use super::backup_rows::{ADDRESS, find};
 use super::error::{driver, outcome_unknown};
-use super::lock::RESTORE_SEED;
+use super::lock::{RESTORE_SEED, session_lock_holder, take_session_lock};
 use super::shape::Shape;
 use crate::backend::jobs::{BackupKey, BackupRowClaim, BackupRowFields, NewBackupRow};
 use crate::backend::{Error, ErrorKind, Result};
@@ -142,32 +142,19 @@ fn details_type(shape: &Shape) -> String {
     shape.type_of("backup_index", "source_table_details_json").unwrap_or("text").to_owned()
 }
 
+/// The text of the server's own lock.
+fn lock_text(key: &BackupKey) -> String {
+    format!("backup:{}", key.backup_id)
+}
+
 async fn try_lock(session: &mut PgConnection, key: &BackupKey) -> Result<bool> {
-    sqlx::query("SELECT pg_try_advisory_lock(hashtextextended('backup:' || $1, $2))")
-        .bind(&key.backup_id)
-        .bind(RESTORE_SEED)
-        .fetch_one(session)
-        .await
-        .and_then(|r| r.try_get(0))
-        .map_err(|e| driver(CLAIM, e))
+    take_session_lock(session, &lock_text(key), RESTORE_SEED).await
 }
 
 /// Who holds the lock, for people.
 async fn holder(session: &mut PgConnection, key: &BackupKey) -> Result<String> {
-    let row = sqlx::query(
-        "SELECT format('database session %s (%s)', a.pid, coalesce(nullif(a.application_name, ''), 'no name')) \
-         FROM pg_locks l JOIN pg_stat_activity a USING (pid) \
-         WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 \
-         AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
-         AND (l.classid::bigint << 32 | l.objid::bigint) = hashtextextended('backup:' || $1, $2) LIMIT 1",
-    )
-    .bind(&key.backup_id)
-    .bind(RESTORE_SEED)
-    .fetch_optional(session)
-    .await
-    .map_err(|e| driver(TAKE_OVER, e))?;
-    let text: Option<String> = row.map(|r| r.try_get(0)).transpose().map_err(|e| driver(TAKE_OVER, e))?;
-    Ok(text.unwrap_or_else(|| "a session that has just left".to_owned()))
+    let holder = session_lock_holder(session, &lock_text(key), RESTORE_SEED).await?;
+    Ok(holder.unwrap_or_else(|| "a session that has just left".to_owned()))
 }
 
 #[async_trait::async_trait]

@@ -9,7 +9,7 @@ use super::error::driver;
 use super::fence::{self, Lock};
 use super::layout::{Layouts, TableLayout};
 use super::loader::{exists, lock_text, name_is_free};
-use super::lock::RESTORE_SEED;
+use super::lock::{RESTORE_SEED, take_session_lock};
 use super::publish::{Rows, State, state_of};
 use super::shape::Shape;
 use crate::backend::loader::StagePlan;
@@ -18,6 +18,7 @@ use crate::domain::claim::FenceToken;
 
 const STAGE: &str = "stage the table";
 const DISCARD: &str = "remove the staged table";
+const RELEASE: &str = "release the restore lock";
 
 /// Registers and makes. Converges: what a former attempt of this job made is taken over.
 ///
@@ -92,13 +93,7 @@ async fn hold_restore_lock(pg: &Postgres, plan: &StagePlan) -> Result<()> {
         return Ok(());
     }
     let mut session = pg.catalog_connection().await?;
-    let taken: bool = sqlx::query("SELECT pg_try_advisory_lock(hashtextextended($1, $2))")
-        .bind(lock_text(&plan.target))
-        .bind(RESTORE_SEED)
-        .fetch_one(&mut session)
-        .await
-        .and_then(|r| r.try_get(0))
-        .map_err(|e| driver(OPERATION, e))?;
+    let taken = take_session_lock(&mut session, &lock_text(&plan.target), RESTORE_SEED).await?;
     if !taken {
         return Err(Error::new(ErrorKind::Busy, OPERATION, "another restore into this name is at work")
             .with("table", &plan.target.table_name)
@@ -331,7 +326,11 @@ async fn remove_registration(catalog: &mut PgConnection, table_id: &str) -> Resu
 pub async fn release(pg: &Postgres, fence: &FenceToken, table_id: &str) -> Result<()> {
     pg.held.unregister(&fence.key, table_id);
     match pg.held.take_lock(table_id) {
-        Some(session) => close(session, "release the restore lock").await,
+        Some(mut session) => {
+            // Asked for, since a session that is closed keeps its locks for a moment.
+            run(&mut session, "SELECT pg_advisory_unlock_all()".to_owned(), RELEASE).await?;
+            close(session, RELEASE).await
+        }
         None => Ok(()),
     }
 }

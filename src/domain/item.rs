@@ -322,4 +322,6 @@ pub fn decode_text(text: &str, encoding: ControlChars) -> Cow<'_, str> {
 }
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;

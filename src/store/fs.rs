@@ -7,9 +7,7 @@
 mod dir;
 mod object;
 
-use std::future::Future;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -17,7 +15,7 @@ use bytes::Bytes;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use super::registry::{Entry, StoreConfig};
+use super::registry::{Entry, Opening, StoreConfig};
 use super::{Created, Error, ErrorKind, Key, ObjectInfo, ObjectReader, ObjectWriter, Oddity, Result, Store, identity};
 use crate::domain::store_ref::StoreRef;
 use dir::{Directory, Kind, io_error, link_error};
@@ -34,7 +32,7 @@ const PUT_RETRIES: usize = 8;
 /// Components that a prefix must have to be deleted: account, table and backup id.
 const MIN_DELETE_COMPONENTS: usize = 3;
 
-fn open(config: StoreConfig) -> Pin<Box<dyn Future<Output = Result<Arc<dyn Store>>> + Send>> {
+fn open(config: StoreConfig) -> Opening {
     Box::pin(async move {
         let config_error = |message: String| Error::new(ErrorKind::Config, "open the store", message);
         let StoreConfig {

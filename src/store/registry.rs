@@ -46,8 +46,11 @@ impl StoreConfig {
     }
 }
 
+/// A store being opened.
+pub type Opening = Pin<Box<dyn Future<Output = Result<Arc<dyn Store>>> + Send>>;
+
 /// Opens a store.
-pub type OpenFn = fn(StoreConfig) -> Pin<Box<dyn Future<Output = Result<Arc<dyn Store>>> + Send>>;
+pub type OpenFn = fn(StoreConfig) -> Opening;
 
 /// One kind of store.
 pub struct Entry {

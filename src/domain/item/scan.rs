@@ -180,10 +180,7 @@ pub(super) fn base64_decoded_len(text: &[u8]) -> Option<usize> {
 
 /// Compares two canonical base64 texts by the bytes they stand for.
 pub(super) fn compare_base64(a: &[u8], b: &[u8]) -> Ordering {
-    let sextets = |text: &[u8]| {
-        let end = text.iter().rposition(|&b| b != b'=').map_or(0, |p| p + 1);
-        end
-    };
+    let sextets = |text: &[u8]| text.iter().rposition(|&b| b != b'=').map_or(0, |p| p + 1);
     let (a, b) = (&a[..sextets(a)], &b[..sextets(b)]);
     // Spare bits are zero, so the order of sextets is the order of the bytes.
     a.iter().map(|&b| SEXTETS[usize::from(b)]).cmp(b.iter().map(|&b| SEXTETS[usize::from(b)]))

@@ -1,3 +1,5 @@
+//! The canonical form, the verdicts and the flags of items.
+
 use super::*;
 
 fn canonical(text: &str) -> String {
@@ -32,7 +34,7 @@ fn names_sets_and_numbers_are_put_in_canonical_form() {
             "{\"a\":{\"S\":\"/Aé😀\\t\\u001f\u{7f}\\\"\\\\\"}}",
         ),
         ("{}", "{}"),
-        (r#"{"a":{"\u0053":"spelled"}}"#, r#"{"a":{"S":"spelled"}}"#.replace('S', "\u{53}").as_str()),
+        (r#"{"a":{"\u0053":"spelled"}}"#, r#"{"a":{"S":"spelled"}}"#),
     ] {
         if to.is_empty() {
             assert_eq!(verdict(from), "invalid");

@@ -1,3 +1,5 @@
+//! Commit records: checksum, order of refusals, spelling of floats.
+
 use super::*;
 
 const PREFIX: &str = "000000000000/Pets/01767229200123-0a0b0c01";

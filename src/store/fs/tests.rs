@@ -1,3 +1,5 @@
+//! The filesystem store: atomic puts, links, deletions, identity.
+
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::Path;
 

@@ -51,8 +51,11 @@ pub struct Sample {
     /// Its table.
     pub table: &'static str,
     /// Writes account, table and items.
-    pub write: fn(OpenOptions) -> Pin<Box<dyn Future<Output = Result<()>> + Send>>,
+    pub write: WriteFn,
 }
+
+/// Writes a sample.
+pub type WriteFn = fn(OpenOptions) -> Pin<Box<dyn Future<Output = Result<()>> + Send>>;
 
 /// Every backend this build has.
 pub const BACKENDS: &[Entry] = &[sqlite::ENTRY, postgres::ENTRY];

@@ -128,7 +128,7 @@ impl Failure {
                     .or_else(|| cause.downcast_ref::<archive::Error>().map(of_archive))
                     .or_else(|| cause.downcast_ref::<config::Error>().map(of_config))
                     .or_else(|| cause.downcast_ref::<PromptError>().map(of_prompt))
-                    .or_else(|| cause.downcast_ref::<std::io::Error>().map(|e| of_io(e)))
+                    .or_else(|| cause.downcast_ref::<std::io::Error>().map(of_io))
             })
             .unwrap_or_else(|| Self::new(Exit::Failed, "FAILED", ""));
         Self { message: format!("{error:#}"), ..found }

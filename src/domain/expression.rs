@@ -378,7 +378,7 @@ fn spaced(before: &Token, token: &Token, earlier: Option<&Token>) -> bool {
     let unary = before.is_sign("-") || before.is_sign("+");
     let operand_before =
         matches!(earlier, Some(Token::Word(_) | Token::Name(_) | Token::Text(_) | Token::Number(_) | Token::Close(_)));
-    !(unary && !operand_before)
+    !unary || operand_before
 }
 
 /// A name that needs no quotes. Names of columns that are keywords too are left unquoted: the text is for comparison.

@@ -174,7 +174,7 @@ fn index_table(physical: Physical, types: &[ScalarType], base_types: &[ScalarTyp
     columns.push(format!("base_pk text{collate} NOT NULL"));
     columns.extend(typed_columns("base_sk", base_types, true, style));
     columns.push("item_data jsonb NOT NULL".to_owned());
-    let pk = vec!["pk".to_owned()];
+    let pk = ["pk".to_owned()];
     let sort = sort_columns("sk", types);
     let mut base = vec!["base_pk".to_owned()];
     base.extend(sort_columns("base_sk", base_types));

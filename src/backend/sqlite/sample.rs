@@ -12,7 +12,7 @@ use crate::backend::registry::Sample;
 pub const SAMPLE: Sample = Sample {
     catalog_version: "0.0.2",
     table: "Orders",
-    write: |options| Box::pin(async move { Sqlite::open(options)?.run(|this| write(&this)).await }),
+    write: |options| Box::pin(async move { Sqlite::open(options)?.run(write).await }),
 };
 
 /// Writes the rows into an empty catalog of version 0.0.2, all or none.

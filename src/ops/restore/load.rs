@@ -165,7 +165,14 @@ impl OneFile {
                 return file.digest.parse().map_err(Error::Failed);
             }
             tracing::warn!(%error, tries, file = %one.file.key, "a data file is loaded again");
-            one.loads.run.cancel.guard(async { Ok::<_, Error>(tokio::time::sleep(pause).await) }).await?;
+            one.loads
+                .run
+                .cancel
+                .guard(async {
+                    tokio::time::sleep(pause).await;
+                    Ok::<_, Error>(())
+                })
+                .await?;
             pause *= 2;
         }
     }

@@ -506,6 +506,167 @@ fn lines_are_judged_as_the_independent_reader_judges_them() {
     check(&GOOD.replace(r#""n""#, r#""m""#), Some("item_invalid"), None);
 }
 
+/// What the independent reader says of each line: `good <digest> <size> <depth> <twice> <extra>`, `malformed` or `invalid`.
+fn independent_lines(lines: &[Vec<u8>]) -> Vec<String> {
+    const SCRIPT: &str = "
+import sys
+sys.path.insert(0, sys.argv[1])
+import check_backup as c
+for text in sys.stdin:
+    try:
+        item, notes = c.read_item(bytes.fromhex(text))
+        print('good', '%064x' % c.item_digest(item), notes['size'], notes['depth'], int(notes['dup_names']), int(notes['extra']))
+    except c.Line:
+        print('malformed')
+    except c.Bad:
+        print('invalid')
+";
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    let hex: Vec<_> = lines.iter().map(|line| extenddb_admin::domain::manifest::hex(line)).collect();
+    std::fs::write(file.path(), hex.join("\n") + "\n").expect("written");
+    let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools");
+    let mut python = Command::new("python3");
+    python.args(["-B", "-c", SCRIPT]).arg(tools).stdin(std::fs::File::open(file.path()).expect("there"));
+    let out = python.output().expect("python3 runs");
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8(out.stdout).expect("UTF-8").lines().map(str::to_owned).collect()
+}
+
+fn our_verdict(parser: &mut ItemParser, line: &[u8]) -> String {
+    use extenddb_admin::domain::digest::TableDigest;
+    use extenddb_admin::domain::item::ItemError;
+    match parser.parse_line(line) {
+        Ok(item) => {
+            let flags = item.flags();
+            let mut digest = TableDigest::default();
+            digest.add(item.canonical());
+            let hash = digest.to_string().split_off(2);
+            let (twice, extra) = (u8::from(flags.duplicate_name), u8::from(flags.extra_line_member));
+            format!("good {hash} {} {} {twice} {extra}", flags.size_bytes, flags.depth)
+        }
+        Err(ItemError::Malformed(_)) => "malformed".to_owned(),
+        Err(ItemError::Invalid(_)) => "invalid".to_owned(),
+    }
+}
+
+#[test]
+fn mangled_lines_are_judged_as_the_independent_reader_judges_them() {
+    const SEEDS: [&str; 4] = [
+        r#"{"Item":{"a":{"S":"x\u00e9\n"},"b":{"N":"-1.50e3"},"c":{"B":"AAE="},"d":{"NULL":true},"e":{"BOOL":false}}}"#,
+        r#"{"Item":{"s":{"SS":["b","a",""]},"n":{"NS":["1","2.0","-3"]},"b":{"BS":["AQ==","AA==",""]}},"x":[1,{"y":null}]}"#,
+        r#"{"Item":{"l":{"L":[{"S":""},{"M":{"k":{"N":"7"},"j":{"L":[]}}}]},"m":{"M":{"q":{"NULL":true},"r":{"S":"\ud83d\ude00"}}}}}"#,
+        r#"{"Item":{"a":{"N":"99999999999999999999999999999999999999"},"a":{"M":{"x":{"N":"1"},"x":{"N":"2"}}}}}"#,
+    ];
+    const PIECES: [&str; 28] = [
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ":",
+        "\"",
+        "\\",
+        "\\u0000",
+        "\\ud800",
+        "\"S\"",
+        "\"N\"",
+        "\"x\"",
+        "\"SS\"",
+        "{\"S\":\"q\"}",
+        "{\"N\":\"x\"}",
+        "{\"N\":\"1\"}",
+        "\"Item\":",
+        "\"a\":",
+        "\"x\":",
+        "null",
+        "true",
+        "1e5",
+        "-0",
+        "0",
+        "9",
+        " ",
+        "\u{e9}",
+    ];
+    const STRINGS: [&str; 24] = [
+        "\"S\"",
+        "\"N\"",
+        "\"B\"",
+        "\"SS\"",
+        "\"NS\"",
+        "\"BS\"",
+        "\"L\"",
+        "\"M\"",
+        "\"NULL\"",
+        "\"BOOL\"",
+        "\"a\"",
+        "\"b\"",
+        "\"x\"",
+        "\"1\"",
+        "\"1.0\"",
+        "\"-0\"",
+        "\"1e126\"",
+        "\"\"",
+        "\"AA==\"",
+        "\"AB==\"",
+        "\"\\u0061\"",
+        "\"\\u0000\"",
+        "\"Item\"",
+        "\"\u{e9}\"",
+    ];
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut pick = |of: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state % of as u64).expect("small")
+    };
+    let mut lines = Vec::new();
+    for round in 0..8000 {
+        let mut line = SEEDS[round % SEEDS.len()].as_bytes().to_vec();
+        for _ in 0..=pick(3) {
+            if pick(8) > 0 {
+                // One string instead of another keeps the JSON and changes what it says.
+                let quotes: Vec<_> = (0..line.len()).filter(|&at| line[at] == b'"').collect();
+                if let [from, to] = quotes[2 * pick(quotes.len() / 2)..][..2] {
+                    drop(line.splice(from..=to, STRINGS[pick(STRINGS.len())].bytes()));
+                }
+                continue;
+            }
+            let (from, len) = (pick(line.len()), pick(12));
+            let to = (from + len).min(line.len());
+            match pick(5) {
+                0 => drop(line.drain(from..to)),
+                1 => drop(line.splice(from..from, PIECES[pick(PIECES.len())].bytes())),
+                2 => drop(line.splice(from..to, PIECES[pick(PIECES.len())].bytes())),
+                3 => {
+                    let copy = line[from..to].to_vec();
+                    let at = pick(line.len());
+                    line.splice(at..at, copy);
+                }
+                _ => line[from] = line[from].wrapping_add(u8::try_from(1 + pick(255)).expect("a byte")),
+            }
+            if line.iter().filter(|&&b| b == b'"').count() < 2 {
+                line.extend_from_slice(b"\"\"");
+            }
+        }
+        lines.push(line);
+    }
+    let theirs = independent_lines(&lines);
+    assert_eq!(theirs.len(), lines.len());
+    let good = theirs.iter().filter(|v| v.starts_with("good")).count();
+    let invalid = theirs.iter().filter(|v| *v == "invalid").count();
+    assert!(good > 500 && invalid > 100, "the mix says something: {good} good, {invalid} invalid");
+    let mut parser = ItemParser::new();
+    let mut differ = Vec::new();
+    for (line, theirs) in lines.iter().zip(&theirs) {
+        let ours = our_verdict(&mut parser, line);
+        if ours != *theirs {
+            differ.push(format!("{}\n  ours   {ours}\n  theirs {theirs}", String::from_utf8_lossy(line)));
+        }
+    }
+    assert!(differ.is_empty(), "{} lines differ:\n{}", differ.len(), differ[..differ.len().min(10)].join("\n"));
+}
+
 #[test]
 fn the_form_of_the_file_is_judged_as_the_independent_reader_judges_it() {
     let runtime = runtime();

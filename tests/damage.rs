@@ -25,6 +25,16 @@ use proptest::test_runner::{Config, TestRunner};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
+/// Categories of steps 8 and 9, which only a deep verification looks for.
+const DEEP: [&str; 6] = [
+    "data_file_undecodable",
+    "line_too_long",
+    "line_malformed",
+    "item_invalid",
+    "duplicate_item_key",
+    "item_count_mismatch",
+];
+
 fn runtime() -> Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime")
 }
@@ -108,15 +118,6 @@ fn every_good_example_is_accepted_with_its_checksum_and_digest() {
 
 #[test]
 fn every_damaged_example_is_refused_by_its_category_and_no_other() {
-    /// Categories of steps 8 and 9, which only a deep verification looks for.
-    const DEEP: [&str; 6] = [
-        "data_file_undecodable",
-        "line_too_long",
-        "line_malformed",
-        "item_invalid",
-        "duplicate_item_key",
-        "item_count_mismatch",
-    ];
     let runtime = runtime();
     let verdicts = verdicts();
     let damaged = verdicts["damaged"].as_array().expect("a list");
@@ -132,6 +133,42 @@ fn every_damaged_example_is_refused_by_its_category_and_no_other() {
         let shallow = verified(&runtime, &directory, Depth::Bytes);
         let seen = if DEEP.contains(&category) { None } else { Some(category) };
         assert_eq!(refusal(&shallow), seen, "{path}: {:?}", shallow.findings);
+    }
+}
+
+/// Exit status and categories of `backup verify` as an operator runs it.
+fn command_verdict(directory: &Path, flags: &[&str]) -> (Option<i32>, Vec<String>) {
+    let root = directory.ancestors().nth(3).expect("three components below the root");
+    let id = directory.file_name().expect("an id");
+    let out = Command::new(env!("CARGO_BIN_EXE_extenddb-admin"))
+        .args(["backup", "verify", "-o", "json", "--store"])
+        .arg(root)
+        .arg(id)
+        .args(flags)
+        .output()
+        .expect("it runs");
+    let report: Value =
+        serde_json::from_slice(&out.stdout).unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&out.stderr)));
+    let backups = report["backups"].as_array().expect("a list");
+    assert_eq!(backups.len(), 1);
+    let found = backups[0]["findings"].as_array().expect("a list");
+    (out.status.code(), found.iter().map(|f| f["category"].as_str().expect("a word").to_owned()).collect())
+}
+
+#[test]
+fn the_command_refuses_every_damaged_example_and_passes_the_good_ones() {
+    let verdicts = verdicts();
+    for example in verdicts["valid"].as_array().expect("a list") {
+        let directory = examples().join(example["path"].as_str().expect("a path"));
+        assert_eq!(command_verdict(&directory, &["--deep"]), (Some(0), vec![]));
+    }
+    for example in verdicts["damaged"].as_array().expect("a list") {
+        let directory = examples().join(example["path"].as_str().expect("a path"));
+        let category = example["category"].as_str().expect("a word").to_owned();
+        let deep_only = DEEP.contains(&category.as_str());
+        let shallow = if deep_only { (Some(0), vec![]) } else { (Some(3), vec![category.clone()]) };
+        assert_eq!(command_verdict(&directory, &["--deep"]), (Some(3), vec![category]), "{}", directory.display());
+        assert_eq!(command_verdict(&directory, &[]), shallow, "{}", directory.display());
     }
 }
 
@@ -433,7 +470,6 @@ fn with_lines(runtime: &Runtime, root: &Path, lines: &[u8], count: u64) -> PathB
 fn with_bytes(directory: &Path, manifest: &mut Manifest, packed: &[u8], count: u64) {
     use base64::Engine as _;
     use md5::Digest as _;
-    use sha2::Digest as _;
     let hex = extenddb_admin::domain::manifest::hex;
     std::fs::write(directory.join("data/000001.json.gz"), packed).expect("written");
     manifest.data_files[0].bytes = packed.len() as u64;

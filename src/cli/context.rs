@@ -4,6 +4,7 @@
 mod check;
 mod demo;
 mod identity;
+mod kinds;
 mod stores;
 
 use std::num::NonZeroUsize;
@@ -15,12 +16,13 @@ use anyhow::Result;
 use tokio::sync::OnceCell;
 
 pub use demo::{demo_sample, write_demo_sample};
+pub use kinds::{Backend, backend_by_name, backend_of_url};
 pub use stores::ConfiguredStores;
 
 use super::Globals;
 use super::exit::{Exit, Failure};
+use crate::backend;
 use crate::backend::registry::{self as backends, OpenOptions};
-use crate::backend::{self, Backend};
 use crate::config::{self, BackupSettings, Config, SERVER_STORE, ServerConfig};
 use crate::domain::claim::Writer;
 use crate::ops::cancel::{Cancel, Undertaking};

@@ -7,9 +7,9 @@ use anyhow::Result;
 use clap::{Args as ClapArgs, Subcommand};
 
 use super::{Access, Context, Exit, Failure, lineages};
-use crate::backend::ledger::SessionOptions;
 use crate::domain::migration::CatalogVersion;
 use crate::domain::quantity::{parse_duration, show_duration, show_size};
+use crate::ops::migrate::SessionOptions;
 use crate::ops::migrate::apply::Run;
 use crate::ops::migrate::history::{self, HistoryReport};
 use crate::ops::migrate::plan::{Plan, PlannedMigration, PlannedStep};

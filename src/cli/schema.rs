@@ -5,9 +5,8 @@ use std::path::Path;
 use anyhow::Result;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::context::Deployment;
+use super::context::{Deployment, backend_by_name, backend_of_url};
 use super::{Access, Context, Exit, Failure};
-use crate::backend::registry;
 use crate::domain::schema::Lineage;
 use crate::ops::schema::{self, DiffReport, Side};
 use crate::ui::Page;
@@ -52,7 +51,7 @@ pub struct Choice {
     #[arg(long, value_name = "LINEAGE", default_value = "catalog")]
     lineage: Lineage,
     /// Backend of golden schemas [default: that of the deployment]
-    #[arg(long, value_name = "NAME", value_parser = backend_name)]
+    #[arg(long, value_name = "NAME", value_parser = backend_by_name)]
     backend: Option<&'static str>,
 }
 
@@ -89,13 +88,6 @@ pub async fn run(command: Command, ctx: &Context) -> Result<Exit> {
     }
 }
 
-fn backend_name(name: &str) -> Result<&'static str, String> {
-    registry::by_name(name).map(|entry| entry.name).ok_or_else(|| {
-        let names: Vec<_> = registry::BACKENDS.iter().map(|entry| entry.name).collect();
-        format!("expected one of {}", names.join(", "))
-    })
-}
-
 /// Reads one side; `other` is what stands on the other one, which may tell the backend of a golden schema.
 async fn load(source: &str, other: &str, choice: &Choice, ctx: &Context) -> Result<Side> {
     if source == "live" {
@@ -109,7 +101,7 @@ async fn load(source: &str, other: &str, choice: &Choice, ctx: &Context) -> Resu
         };
         return Ok(schema::golden(choice.lineage, version, backend)?);
     }
-    if registry::by_url(source).is_ok() {
+    if backend_of_url(source).is_ok() {
         let deployment = Deployment {
             name: None,
             chosen_by: "the command line".to_owned(),
@@ -124,11 +116,11 @@ async fn load(source: &str, other: &str, choice: &Choice, ctx: &Context) -> Resu
 }
 
 async fn golden_backend(other: &str, ctx: &Context) -> Result<&'static str> {
-    if let Ok(entry) = registry::by_url(other) {
-        return Ok(entry.name);
+    if let Ok(name) = backend_of_url(other) {
+        return Ok(name);
     }
     if ctx.has_deployment().await? {
-        return Ok(registry::by_url(&ctx.deployment().await?.url)?.name);
+        return backend_of_url(&ctx.deployment().await?.url);
     }
     Err(Failure::new(Exit::Usage, "USAGE", "a golden schema belongs to a backend, and none was named")
         .hint("add --backend sqlite, --backend postgres, or a deployment")

@@ -12,7 +12,7 @@ use anyhow::Result;
 use clap::Subcommand;
 
 use super::{Access, Context, Exit, Failure};
-use crate::backend::Backend;
+use crate::cli::context::Backend;
 use crate::ops;
 use crate::ops::backup::resolve::{Places, Resolved, resolve};
 use crate::ops::settings::OpenStore;

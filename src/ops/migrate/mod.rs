@@ -10,3 +10,5 @@ pub mod plan;
 pub mod repair;
 pub mod status;
 pub mod up;
+
+pub use crate::backend::ledger::SessionOptions;

@@ -175,6 +175,9 @@ const MAP: &[(&str, &[&str])] = &[
     ("backend/registry", &["backend", "domain", "backend/sqlite", "backend/postgres"]),
     ("backend/sqlite", &["backend", "domain", "backend/sqlite"]),
     ("backend/postgres", &["backend", "domain", "backend/postgres"]),
+    // The admin lineage is made by whoever first writes to it, from its bodies.
+    ("backend/sqlite/ledger", &["backend", "domain", "backend/sqlite", "migrations"]),
+    ("backend/postgres/ledger", &["backend", "domain", "backend/postgres", "migrations"]),
     ("store", &["store", "domain"]),
     ("store/registry", &["store", "domain", "store/fs"]),
     ("store/fs", &["store", "domain", "store/fs"]),

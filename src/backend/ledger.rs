@@ -1,5 +1,6 @@
 //! Role: what schema is there, what the ledgers say, and applying migration steps under the lock.
 
+use std::path::Path;
 use std::time::Duration;
 
 use super::error::{Error, Result};
@@ -114,6 +115,28 @@ pub struct Scratch {
     pub names: Vec<String>,
 }
 
+/// A dump that was written and is known to restore.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DumpReport {
+    /// The file.
+    pub path: String,
+    /// Rows in it.
+    pub rows: u64,
+}
+
+/// What was copied for a rehearsal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CopyReport {
+    /// Tables.
+    pub tables: u64,
+    /// Rows.
+    pub rows: u64,
+    /// Rows that were left out: what they refer to is not in the sample.
+    pub left_out: u64,
+    /// The data lie in the catalog's database.
+    pub data_is_catalog: bool,
+}
+
 /// What the names of scratch deployments begin with.
 pub const SCRATCH_PREFIX: &str = "extenddb_admin_scratch_";
 
@@ -202,6 +225,26 @@ pub trait Ledger: Send + Sync {
     async fn drop_scratch(&self, scratch: &Scratch) -> Result<()> {
         let _ = scratch;
         Err(Error::unsupported("remove a scratch deployment"))
+    }
+
+    /// Writes a dump of the catalog into a folder, readable by its owner only, and proves it by restoring it into
+    /// a scratch deployment.
+    ///
+    /// # Errors
+    /// `Damaged` when it does not restore to the same; `Unsupported` without the tools for it.
+    async fn dump_catalog(&self, folder: &Path, name: &str) -> Result<DumpReport> {
+        let _ = (folder, name);
+        Err(Error::unsupported("dump the catalog"))
+    }
+
+    /// Copies schema, ledgers and at most `rows` rows of each table into an empty scratch deployment. Secrets are
+    /// never copied, tables of items neither.
+    ///
+    /// # Errors
+    /// Database errors; `Unsupported` without the tools for it.
+    async fn copy_for_rehearsal(&self, scratch: &Scratch, rows: u32) -> Result<CopyReport> {
+        let _ = (scratch, rows);
+        Err(Error::unsupported("copy a catalog"))
     }
 
     /// Takes the migration lock and opens a session under it.

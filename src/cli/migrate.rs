@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::{Args as ClapArgs, Subcommand};
 
+use super::context::Deployment;
 use super::{Access, Context, Exit, Failure, lineages};
 use crate::domain::migration::CatalogVersion;
 use crate::domain::quantity::{parse_duration, show_duration, show_size};
@@ -13,6 +14,7 @@ use crate::ops::migrate::SessionOptions;
 use crate::ops::migrate::apply::Run;
 use crate::ops::migrate::history::{self, HistoryReport};
 use crate::ops::migrate::plan::{Plan, PlannedMigration, PlannedStep};
+use crate::ops::migrate::rehearse;
 use crate::ops::migrate::repair::{self, RepairPlan};
 use crate::ops::migrate::up::{self, UpOptions, UpReport, WAY_BACK};
 use crate::ops::migrate::{adopt, down, status};
@@ -46,6 +48,8 @@ enum Command {
     History,
     /// Bring a drifted catalog back where that cannot lose data
     Repair(RepairArgs),
+    /// Run the migration on a scratch copy first, timed
+    Rehearse(RehearseArgs),
     /// Write into our ledger what a catalog already has, if it is exactly a released version
     Adopt,
 }
@@ -89,6 +93,17 @@ struct DownArgs {
     allow_live: bool,
 }
 
+/// Arguments of `migrate rehearse`.
+#[derive(ClapArgs)]
+struct RehearseArgs {
+    /// Stop at this catalog version
+    #[arg(long, value_name = "VERSION")]
+    to: Option<CatalogVersion>,
+    /// Make the scratch copy on this server instead of the catalog's own
+    #[arg(long, value_name = "URL")]
+    scratch: Option<String>,
+}
+
 /// Arguments of `migrate repair`.
 #[derive(ClapArgs)]
 struct RepairArgs {
@@ -116,6 +131,7 @@ pub async fn run(args: Args, ctx: &Context) -> Result<Exit> {
         Command::Verify => verify(ctx).await,
         Command::History => show_history(ctx).await,
         Command::Repair(repair) => run_repair(repair, ctx).await,
+        Command::Rehearse(args) => run_rehearse(args, ctx).await,
         Command::Adopt => run_adopt(ctx).await,
     }
 }
@@ -211,6 +227,34 @@ fn repair_page(plan: &RepairPlan) -> Page {
     }
     let rows = plan.steps.iter().map(|s| [s.lineage.to_string(), s.object.clone(), s.action.clone()]);
     Page::new().table(["LINEAGE", "OBJECT", "STATEMENT"], rows)
+}
+
+async fn run_rehearse(args: RehearseArgs, ctx: &Context) -> Result<Exit> {
+    let backend = ctx.backend(Access::ReadOnly).await?;
+    // The catalog itself is opened for reading only; the scratch copy must be made somewhere.
+    let chosen = match args.scratch {
+        Some(url) => Deployment { name: None, chosen_by: "--scratch".to_owned(), url, data_url: None, region: None },
+        None => ctx.deployment().await?,
+    };
+    let host = ctx.open_url(chosen, false).await?;
+    let observer = ctx.observer();
+    let who = ctx.who();
+    let run = Run { backend: &*backend, applied_by: &who, observer: &*observer, cancel: ctx.cancel() };
+    let report = rehearse::rehearse(&run, &*host, args.to).await?;
+    ctx.ui().print(&report, |r| {
+        let rows = r.applied.iter().flat_map(|a| {
+            a.steps.iter().map(move |s| {
+                [a.lineage.to_string(), a.version.clone(), s.step.clone(), format!("{} ms", s.duration_ms)]
+            })
+        });
+        Page::new().table(["LINEAGE", "VERSION", "STEP", "TOOK"], rows).facts([
+            ("copied", format!("{} rows of {} tables, {} left out", r.rows, r.tables, r.rows_left_out)),
+            ("from", r.from.clone()),
+            ("version", r.version.clone()),
+            ("fingerprint", r.fingerprint.clone()),
+        ])
+    })?;
+    Ok(Exit::Done)
 }
 
 async fn run_adopt(ctx: &Context) -> Result<Exit> {

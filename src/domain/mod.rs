@@ -26,6 +26,7 @@ pub mod recorded;
 pub mod records;
 pub mod redact;
 pub mod schema;
+pub mod secret_columns;
 pub mod sql_text;
 pub mod store_ref;
 pub mod table;

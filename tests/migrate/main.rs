@@ -10,6 +10,7 @@ mod support;
 mod bodies;
 mod crash;
 mod down;
+mod dump;
 mod guards;
 mod released;
 mod repair;

@@ -103,6 +103,14 @@ impl Connector {
         })
     }
 
+    /// Where the data are.
+    ///
+    /// # Errors
+    /// As [`Connector::catalog_connection`].
+    pub async fn data_options(&self) -> Result<PgConnectOptions> {
+        self.data.get_or_try_init(|| self.find_data_options()).await.cloned()
+    }
+
     async fn find_data_options(&self) -> Result<PgConnectOptions> {
         if let Some(url) = &self.options.data_url {
             return parse_url(url);
@@ -150,7 +158,7 @@ impl Connector {
 }
 
 /// Parses a URL; the error never repeats it.
-fn parse_url(url: &str) -> Result<PgConnectOptions> {
+pub(super) fn parse_url(url: &str) -> Result<PgConnectOptions> {
     PgConnectOptions::from_str(url)
         .map(|o| o.log_statements(tracing::log::LevelFilter::Off))
         .map_err(|e| Error::new(ErrorKind::Config, "read the PostgreSQL URL", e.to_string()))

@@ -1,11 +1,13 @@
 //! Role `ledger` on this backend.
 
+use std::path::Path;
+
 use sqlx::postgres::PgConnection;
 use sqlx::{Connection as _, Executor as _, Row as _};
 
 use super::error::driver;
 use super::{Postgres, lock, operations, steps};
-use crate::backend::ledger::{LiveSession, MigrationSession, Scratch, SessionOptions};
+use crate::backend::ledger::{CopyReport, DumpReport, LiveSession, MigrationSession, Scratch, SessionOptions};
 use crate::backend::{Error, ErrorKind, Ledger, Result};
 use crate::domain::applied::Entry;
 use crate::domain::migration::{Migration, Place, Step};
@@ -113,6 +115,14 @@ impl Ledger for Postgres {
 
     async fn drop_scratch(&self, scratch: &Scratch) -> Result<()> {
         self.remove_scratch(scratch).await
+    }
+
+    async fn dump_catalog(&self, folder: &Path, name: &str) -> Result<DumpReport> {
+        self.write_dump(folder, name).await
+    }
+
+    async fn copy_for_rehearsal(&self, scratch: &Scratch, rows: u32) -> Result<CopyReport> {
+        self.copy_into(scratch, rows).await
     }
 
     async fn migration_session(&self, options: &SessionOptions) -> Result<Box<dyn MigrationSession>> {

@@ -7,6 +7,7 @@ mod catalog;
 mod claim;
 mod connect;
 mod copy;
+mod dump;
 mod encoding;
 mod error;
 mod fence;
@@ -35,6 +36,7 @@ mod snapshot;
 mod stage;
 mod steps;
 mod tables;
+mod tools;
 
 use std::sync::Arc;
 

@@ -1,11 +1,13 @@
 //! Role `ledger` on this backend.
 
+use std::path::Path;
+
 use rusqlite::Connection;
 
 use super::connect::blocking;
 use super::error::driver;
-use super::{Sqlite, steps};
-use crate::backend::ledger::{LiveSession, MigrationSession, Scratch, SessionOptions};
+use super::{Sqlite, dump, steps};
+use crate::backend::ledger::{CopyReport, DumpReport, LiveSession, MigrationSession, Scratch, SessionOptions};
 use crate::backend::{Error, ErrorKind, Ledger, Result};
 use crate::domain::applied::{Entry, Stored, TOOL_VERSION};
 use crate::domain::migration::{Migration, Place, Step};
@@ -85,6 +87,16 @@ impl Ledger for Sqlite {
 
     async fn drop_scratch(&self, scratch: &Scratch) -> Result<()> {
         self.remove_scratch(scratch)
+    }
+
+    async fn dump_catalog(&self, folder: &Path, name: &str) -> Result<DumpReport> {
+        let (conn, path) = (self.reader()?, folder.join(format!("{name}.sqlite")));
+        blocking(move || dump::write(&conn, &path)).await
+    }
+
+    async fn copy_for_rehearsal(&self, scratch: &Scratch, rows: u32) -> Result<CopyReport> {
+        let (from, into) = (self.reader()?, Self::open(scratch.options.clone())?.open_for_migration()?);
+        blocking(move || dump::copy(&from, &into, rows)).await
     }
 
     async fn migration_session(&self, options: &SessionOptions) -> Result<Box<dyn MigrationSession>> {

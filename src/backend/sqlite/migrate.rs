@@ -43,7 +43,7 @@ impl Sqlite {
     }
 
     /// A writing connection; a new file gets the server's mode and journal.
-    fn open_for_migration(&self) -> Result<Connection> {
+    pub(super) fn open_for_migration(&self) -> Result<Connection> {
         use std::os::unix::fs::OpenOptionsExt as _;
         let new = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&self.path).is_ok();
         let conn = self.writer()?;

@@ -6,6 +6,7 @@ mod catalog;
 mod claim;
 mod connect;
 mod declaration;
+mod dump;
 mod error;
 mod fence;
 mod introspect;

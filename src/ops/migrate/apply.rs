@@ -44,6 +44,7 @@ pub struct Applied {
 }
 
 /// Who migrates, and who is told.
+#[derive(Clone, Copy)]
 pub struct Run<'a> {
     /// The deployment.
     pub backend: &'a dyn Backend,

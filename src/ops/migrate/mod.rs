@@ -7,6 +7,7 @@ pub mod down;
 pub mod gate;
 pub mod history;
 pub mod plan;
+pub mod rehearse;
 pub mod repair;
 pub mod status;
 pub mod up;

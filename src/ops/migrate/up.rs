@@ -1,6 +1,6 @@
 //! `migrate up`: look, plan, show who is alive, dump, apply, verify.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -83,8 +83,8 @@ async fn under_lock(run: &Run<'_>, options: &UpOptions, session: &mut dyn Migrat
         if plan.is_breaking() {
             refuse_live(run, plan.to, options.allow_live).await?;
         }
-        if let Some(folder) = &options.dump_to {
-            dumped = Some(folder.display().to_string());
+        if let Some(folder) = options.dump_to.as_ref().filter(|_| plan.from.is_some()) {
+            dumped = Some(dump(run, folder, &plan).await?);
         }
         run.backend.ensure_admin().await?;
     }
@@ -107,6 +107,20 @@ async fn under_lock(run: &Run<'_>, options: &UpOptions, session: &mut dyn Migrat
     })
 }
 
+/// Writes the dump and proves it. The migration lock is held, so nobody migrates meanwhile; rows that a server
+/// writes after this moment are not in it.
+async fn dump(run: &Run<'_>, folder: &Path, plan: &Plan) -> Result<String> {
+    std::fs::create_dir_all(folder).map_err(|e| Error::Failed(format!("cannot make {}: {e}", folder.display())))?;
+    let version = plan.from.map_or_else(|| "empty".to_owned(), |v| v.to_string());
+    let now: String = crate::ops::clock::now().to_string().chars().filter(char::is_ascii_alphanumeric).collect();
+    let dump = run.backend.dump_catalog(folder, &format!("extenddb-catalog-{version}-{now}")).await?;
+    run.observer.warn(&format!(
+        "{} holds the encryption key and every secret of the catalog in clear, which it needs to be of use: keep it safe",
+        dump.path
+    ));
+    Ok(dump.path)
+}
+
 /// Refuses a breaking step while servers are connected, and says who they are and what the way back is.
 ///
 /// # Errors
@@ -117,21 +131,29 @@ pub async fn refuse_live(run: &Run<'_>, to: CatalogVersion, allowed: bool) -> Re
     for other in others {
         run.observer.note(&format!("also connected: {}", other.description));
     }
-    if servers.is_empty() {
+    let mut list: Vec<String> = servers.into_iter().map(|s| s.description).collect();
+    let jobs = run.backend.open_jobs(None).await?;
+    list.extend(jobs.iter().filter_map(|job| {
+        let age = job.heartbeat_age_ms.filter(|age| *age < ALIVE_MS)?;
+        Some(format!("job {} ({}), heartbeat {} s ago", job.id, job.target, age / 1000))
+    }));
+    if list.is_empty() {
         return Ok(());
     }
-    let list: Vec<String> = servers.into_iter().map(|s| s.description).collect();
     let list = list.join("; ");
     if allowed {
-        run.observer.warn(&format!("going on although servers are alive: {list}"));
+        run.observer.warn(&format!("going on although servers or jobs are alive: {list}"));
         return Ok(());
     }
     Err(Error::Busy(format!(
-        "servers are alive against this catalog: {list}. Version {} breaks them: stop them, or go on with --allow-live. \
+        "servers or jobs are alive against this catalog: {list}. Version {} breaks them: stop them, or go on with --allow-live. \
          The way back is {WAY_BACK}",
         to
     )))
 }
+
+/// A job whose heartbeat is younger is taken to be alive: the default of `stale_job_after_secs`.
+const ALIVE_MS: i64 = 300_000;
 
 /// What to say of going back.
 pub const WAY_BACK: &str = "a dump from before (--dump-to DIR): older servers refuse the migrated catalog, and the \

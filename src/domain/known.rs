@@ -259,7 +259,7 @@ impl Known {
     }
 
     /// Says since when an object is expected, and whether an absent table may be made again.
-    fn explain(&self, difference: &mut Difference, at: usize) {
+    pub(super) fn explain(&self, difference: &mut Difference, at: usize) {
         if difference.kind == Kind::Unexpected {
             let newer = self.versions.iter().skip(at + 1).find(|v| has(&v.schema, &difference.subject));
             difference.since = newer.map(|v| v.version.clone());

@@ -218,6 +218,7 @@ fn settle(known: &Known, own: &Schema, evidence: &Evidence<'_>, records: &Record
     let made_here = made_exactly(known, fit.at, evidence.history);
     if made_here {
         out.drift = compare(&version.schema, own, &Tolerance::default()).differences;
+        out.drift.iter_mut().for_each(|difference| known.explain(difference, fit.at));
     } else {
         out.notes.extend(
             fit.comparison.tolerated.iter().map(|d| format!("left open by what is known of {}: {d}", version.version)),

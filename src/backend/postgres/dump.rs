@@ -59,11 +59,13 @@ impl Postgres {
         let mut data = self.data_connection().await?;
         let mut catalog = self.catalog_connection().await?;
         let one_database = place(&mut data).await? == place(&mut catalog).await?;
+        let mut into = other.catalog_connection().await?;
+        empty(&mut into).await?;
         copy_shape(self.connector.catalog_options(), other.connector.catalog_options()).await?;
         if !one_database {
+            empty(&mut other.data_connection().await?).await?;
             copy_shape(&self.connector.data_options().await?, &other.connector.data_options().await?).await?;
         }
-        let mut into = other.catalog_connection().await?;
         let mut report = copy_rows(&mut catalog, &mut into, rows).await?;
         if one_database {
             // One database there too: an empty second one would be taken for the data.
@@ -77,6 +79,11 @@ impl Postgres {
         }
         Ok(report)
     }
+}
+
+/// The schema that every new database has comes with the copy.
+async fn empty(scratch: &mut PgConnection) -> Result<()> {
+    scratch.execute("DROP SCHEMA public").await.map(drop).map_err(|e| driver(COPY, e))
 }
 
 async fn place(conn: &mut PgConnection) -> Result<String> {

@@ -90,7 +90,8 @@ impl Ledger for Sqlite {
     }
 
     async fn dump_catalog(&self, folder: &Path, name: &str) -> Result<DumpReport> {
-        let (conn, path) = (self.reader()?, folder.join(format!("{name}.sqlite")));
+        // Copying is refused on a connection that may only read, though it writes nothing here.
+        let (conn, path) = (self.writer()?, folder.join(format!("{name}.sqlite")));
         blocking(move || dump::write(&conn, &path)).await
     }
 

@@ -112,6 +112,9 @@ _extenddb__admin() {
             extenddb__admin__subcmd__migrate,plan)
                 cmd="extenddb__admin__subcmd__migrate__subcmd__plan"
                 ;;
+            extenddb__admin__subcmd__migrate,rehearse)
+                cmd="extenddb__admin__subcmd__migrate__subcmd__rehearse"
+                ;;
             extenddb__admin__subcmd__migrate,repair)
                 cmd="extenddb__admin__subcmd__migrate__subcmd__repair"
                 ;;
@@ -1736,7 +1739,7 @@ _extenddb__admin() {
             return 0
             ;;
         extenddb__subcmd__admin__subcmd__migrate)
-            opts="-o -v -q -y -h --to --dry-run --allow-live --accept-inferred --dump-to --statement-timeout --output --progress --color --verbose --quiet --yes --no-input --lock-timeout --url --data-url --server-config --deployment --config --store --help up plan down status verify history repair adopt"
+            opts="-o -v -q -y -h --to --dry-run --allow-live --accept-inferred --dump-to --statement-timeout --output --progress --color --verbose --quiet --yes --no-input --lock-timeout --url --data-url --server-config --deployment --config --store --help up plan down status verify history repair rehearse adopt"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1987,6 +1990,72 @@ _extenddb__admin() {
             fi
             case "${prev}" in
                 --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "auto bar plain json none" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --lock-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --data-url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --server-config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --deployment)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        extenddb__subcmd__admin__subcmd__migrate__subcmd__rehearse)
+            opts="-o -v -q -y -h --to --scratch --output --progress --color --verbose --quiet --yes --no-input --lock-timeout --url --data-url --server-config --deployment --config --store --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --scratch)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -60,43 +60,44 @@ complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -f -a "confi
 complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -f -a "demo" -d 'Take a throw-away SQLite deployment through the main job'
 complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -f -a "completions" -d 'Print a completion script'
 complete -c extenddb-admin -n "__fish_extenddb_admin_needs_command" -f -a "man" -d 'Print the man page, or write all of them'
-complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair adopt" -l to -d 'Stop at this catalog version' -r
-complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair adopt" -l dump-to -d 'Write a checked dump of the catalog into this folder first' -r -F
-complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair adopt" -l statement-timeout -d 'End a statement that runs longer' -r
-complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair adopt" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -l to -d 'Stop at this catalog version' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -l dump-to -d 'Write a checked dump of the catalog into this folder first' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -l statement-timeout -d 'End a statement that runs longer' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
 json\t'For scripts; errors become one object on standard error'
 yaml\t'For scripts and people'"
-complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair adopt" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
 bar\t'A bar'
 plain\t'A line every 10 s'
 json\t'One JSON object a line'
 none\t'Nothing'"
-complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair adopt" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Everywhere'
 never\t'Nowhere'"
-complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair adopt" -l lock-timeout -d 'Wait that long for a lock of the database' -r
-complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair adopt" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
-complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair adopt" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
-complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair adopt" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
-complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair adopt" -l deployment -d 'Use this deployment of the configuration file' -r
-complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair adopt" -l config -d 'Read this configuration file' -r -F
-complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair adopt" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
-complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair adopt" -l dry-run -d 'Show the plan; the database is told to refuse writes'
-complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair adopt" -l allow-live -d 'Go on although servers are connected'
-complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair adopt" -l accept-inferred -d 'Cross a version whose upstream body is only inferred'
-complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair adopt" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
-complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair adopt" -s q -l quiet -d 'Print neither notes nor progress'
-complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair adopt" -s y -l yes -d 'Answer every prompt with yes'
-complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair adopt" -l no-input -d 'Refuse to prompt'
-complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair adopt" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair adopt" -f -a "up" -d 'Apply what is pending; the same as without a command'
-complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair adopt" -f -a "plan" -d 'Show each step that would run, with its lock and its cost'
-complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair adopt" -f -a "down" -d 'Take the newest version back, where that loses nothing that matters'
-complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair adopt" -f -a "status" -d 'Say which version every lineage is at, what is pending and what is wrong'
-complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair adopt" -f -a "verify" -d 'Compare the live catalog with its golden schema'
-complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair adopt" -f -a "history" -d 'List what was applied, by whom and when'
-complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair adopt" -f -a "repair" -d 'Bring a drifted catalog back where that cannot lose data'
-complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair adopt" -f -a "adopt" -d 'Write into our ledger what a catalog already has, if it is exactly a released version'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -l dry-run -d 'Show the plan; the database is told to refuse writes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -l allow-live -d 'Go on although servers are connected'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -l accept-inferred -d 'Cross a version whose upstream body is only inferred'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -f -a "up" -d 'Apply what is pending; the same as without a command'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -f -a "plan" -d 'Show each step that would run, with its lock and its cost'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -f -a "down" -d 'Take the newest version back, where that loses nothing that matters'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -f -a "status" -d 'Say which version every lineage is at, what is pending and what is wrong'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -f -a "verify" -d 'Compare the live catalog with its golden schema'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -f -a "history" -d 'List what was applied, by whom and when'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -f -a "repair" -d 'Bring a drifted catalog back where that cannot lose data'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -f -a "rehearse" -d 'Run the migration on a scratch copy first, timed'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and not __fish_seen_subcommand_from up plan down status verify history repair rehearse adopt" -f -a "adopt" -d 'Write into our ledger what a catalog already has, if it is exactly a released version'
 complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from up" -l to -d 'Stop at this catalog version' -r
 complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from up" -l dump-to -d 'Write a checked dump of the catalog into this folder first' -r -F
 complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from up" -l statement-timeout -d 'End a statement that runs longer' -r
@@ -268,6 +269,31 @@ complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; a
 complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from repair" -s y -l yes -d 'Answer every prompt with yes'
 complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from repair" -l no-input -d 'Refuse to prompt'
 complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from repair" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from rehearse" -l to -d 'Stop at this catalog version' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from rehearse" -l scratch -d 'Make the scratch copy on this server instead of the catalog\'s own' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from rehearse" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
+json\t'For scripts; errors become one object on standard error'
+yaml\t'For scripts and people'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from rehearse" -l progress -d 'Show progress in this form, on standard error' -r -f -a "auto\t'Bars on a terminal, a line every 10 s elsewhere; nothing when standard error is for JSON'
+bar\t'A bar'
+plain\t'A line every 10 s'
+json\t'One JSON object a line'
+none\t'Nothing'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from rehearse" -l color -d 'Use colors' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Everywhere'
+never\t'Nowhere'"
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from rehearse" -l lock-timeout -d 'Wait that long for a lock of the database' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from rehearse" -l url -d 'Use the deployment at this URL: sqlite:PATH or postgres://USER@HOST:PORT/CATALOG_DB' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from rehearse" -l data-url -d 'Reach the items at this URL instead of the one that the catalog holds' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from rehearse" -l server-config -d 'Use the deployment of this extenddb.toml' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from rehearse" -l deployment -d 'Use this deployment of the configuration file' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from rehearse" -l config -d 'Read this configuration file' -r -F
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from rehearse" -l store -d 'Use this store: a name of the configuration, a path, or s3://BUCKET/PREFIX' -r
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from rehearse" -s v -l verbose -d 'Show what this program does, on standard error; twice for details'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from rehearse" -s q -l quiet -d 'Print neither notes nor progress'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from rehearse" -s y -l yes -d 'Answer every prompt with yes'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from rehearse" -l no-input -d 'Refuse to prompt'
+complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from rehearse" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c extenddb-admin -n "__fish_extenddb_admin_using_subcommand migrate; and __fish_seen_subcommand_from adopt" -s o -l output -d 'Print results in this form' -r -f -a "table\t'For people'
 json\t'For scripts; errors become one object on standard error'
 yaml\t'For scripts and people'"

@@ -87,11 +87,13 @@ async fn empty(scratch: &mut PgConnection) -> Result<()> {
 }
 
 async fn place(conn: &mut PgConnection) -> Result<String> {
-    sqlx::query("SELECT current_database() || ' ' || coalesce(inet_server_addr()::text, '') || ' ' || inet_server_port()")
-        .fetch_one(conn)
-        .await
-        .and_then(|row| row.try_get(0))
-        .map_err(|e| driver(COPY, e))
+    sqlx::query(
+        "SELECT current_database() || ' ' || coalesce(inet_server_addr()::text, '') || ' ' || inet_server_port()",
+    )
+    .fetch_one(conn)
+    .await
+    .and_then(|row| row.try_get(0))
+    .map_err(|e| driver(COPY, e))
 }
 
 /// An empty file that nobody else can read.
@@ -104,7 +106,8 @@ fn make_private(path: &Path) -> Result<()> {
 
 /// The schema, and the number of rows of each table.
 async fn census(conn: &mut PgConnection) -> Result<(Schema, BTreeMap<String, u64>)> {
-    let mut tx = conn.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").await.map_err(|e| driver(OPERATION, e))?;
+    let mut tx =
+        conn.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").await.map_err(|e| driver(OPERATION, e))?;
     let schema = read_on(&mut tx, Lineage::Catalog).await?.schema;
     let mut rows = BTreeMap::new();
     for table in schema.tables.keys() {
@@ -133,7 +136,8 @@ async fn copy_shape(from: &PgConnectOptions, into: &PgConnectOptions) -> Result<
 
 /// Copies rows table by table, parents first. A row whose parent was not sampled is left out.
 async fn copy_rows(from: &mut PgConnection, into: &mut PgConnection, limit: u32) -> Result<CopyReport> {
-    let mut tx = from.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").await.map_err(|e| driver(COPY, e))?;
+    let mut tx =
+        from.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").await.map_err(|e| driver(COPY, e))?;
     let mut tables = parents_first(&read_on(&mut tx, Lineage::Catalog).await?.schema);
     let admin = read_on(&mut tx, Lineage::Admin).await?.schema;
     tables.extend(admin.tables.into_keys().filter(|name| name == "extenddb_admin.migrations"));
@@ -195,7 +199,10 @@ fn parents_first(schema: &Schema) -> Vec<String> {
             .iter()
             .copied()
             .filter(|name| {
-                schema.tables[*name].foreign_keys.iter().all(|k| k.references == **name || !left.contains(&k.references))
+                schema.tables[*name]
+                    .foreign_keys
+                    .iter()
+                    .all(|k| k.references == **name || !left.contains(&k.references))
             })
             .collect();
         // A circle of foreign keys is broken anywhere: rows that then fail are left out and counted.

@@ -58,9 +58,7 @@ fn find(name: &str) -> Option<PathBuf> {
         .into_iter()
         .flatten()
         .flatten()
-        .filter_map(|entry| {
-            Some((entry.file_name().to_str()?.parse().ok()?, entry.path().join("bin").join(name)))
-        })
+        .filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path().join("bin").join(name))))
         .filter(|(_, path)| path.exists())
         .collect();
     versions.sort();

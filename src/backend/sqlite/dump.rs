@@ -35,7 +35,9 @@ pub fn write(conn: &Connection, path: &Path) -> Result<DumpReport> {
     let same = read_schema(conn, Lineage::Catalog)?.schema == read_schema(&copy, Lineage::Catalog)?.schema;
     let (before, after) = (rows(conn)?, rows(&copy)?);
     if sound != "ok" || !same || before != after {
-        return Err(Error::new(ErrorKind::Damaged, OPERATION, "the copy is not the same as the file").with("path", text));
+        return Err(
+            Error::new(ErrorKind::Damaged, OPERATION, "the copy is not the same as the file").with("path", text)
+        );
     }
     Ok(DumpReport { path: text, rows: after.iter().map(|(_, n)| n).sum() })
 }

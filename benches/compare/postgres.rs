@@ -28,7 +28,7 @@ fn one(plan: &Plan, report: &mut Report, what: &str, tables: &[(&str, u64)], ite
         fill(&deployment, &table, *items, item);
         made.push(table);
     }
-    deployment.data().exec("CHECKPOINT");
+    crate::support::Db::postgres(crate::support::servers::postgres_superuser_url().unwrap()).exec("CHECKPOINT");
     let store = deployment.store();
     let dump = deployment.dir().join("dump");
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());

@@ -362,3 +362,30 @@ fn the_reader_of_imports_sees_groups_and_skips_text() {
         imports(Path::new("src/ops/backup/seal.rs"), &code("use super::claim; use super::super::error; super::x()"));
     assert_eq!(all.iter().map(|p| p.join("/")).collect::<Vec<_>>(), ["ops/backup/claim", "ops/error", "ops/backup/x"]);
 }
+
+/// Each command line in the texts parses: no command or flag is written that is not there.
+#[test]
+fn commands_in_texts_are_commands() {
+    let mut texts = vec![PathBuf::from("README.md")];
+    texts.extend(files("docs", "md"));
+    let mut broken = Vec::new();
+    let mut seen = 0;
+    for path in texts {
+        let text = read(&path);
+        let blocks = text.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+        for line in blocks.flat_map(str::lines) {
+            let Some(args) = line.strip_prefix("extenddb-admin ") else { continue };
+            let args = args.split(" #").next().unwrap().split_whitespace().map(|arg| arg.trim_matches('"'));
+            let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_extenddb-admin"));
+            // Everything before it is parsed first; with it nothing is run.
+            let output = command.env_clear().args(args).arg("--help").output().unwrap();
+            seen += 1;
+            if !output.status.success() {
+                let says = String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or_default().to_owned();
+                broken.push(format!("{}: {line}\n    {says}", path.display()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+    assert!(seen > 30, "only {seen} commands were found in the texts");
+}

@@ -9,6 +9,7 @@ mod fixtures;
 mod jobs;
 mod loader;
 mod postgres_only;
+mod sample;
 mod snapshot;
 
 use support::{Deployment, Kind, on_every_backend};

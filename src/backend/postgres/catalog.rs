@@ -6,6 +6,7 @@ use sqlx::{Connection as _, Row as _};
 use super::error::driver;
 use super::legacy;
 use super::shape::Shape;
+use super::snapshot::lift_timeouts;
 use super::tables::{Which, read_tables};
 use super::{Postgres, lock};
 use crate::backend::catalog::{CatalogInfo, LegacyBackup};
@@ -64,6 +65,8 @@ impl Catalog for Postgres {
     async fn delete_legacy_backup(&self, backup_arn: &str) -> Result<()> {
         let mut conn = self.catalog_connection().await?;
         let shape = Shape::of_catalog(&mut conn).await?;
+        // As long as it takes: the items of a backup are deleted in one statement, as a server does.
+        lift_timeouts(&mut conn).await?;
         let mut tx = conn.begin().await.map_err(|e| driver(legacy::DELETE, e))?;
         legacy::delete(&mut tx, &shape, backup_arn).await?;
         tx.commit().await.map_err(|e| driver(legacy::DELETE, e))

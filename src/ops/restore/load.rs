@@ -165,14 +165,10 @@ impl OneFile {
                 return file.digest.parse().map_err(Error::Failed);
             }
             tracing::warn!(%error, tries, file = %one.file.key, "a data file is loaded again");
-            one.loads
-                .run
-                .cancel
-                .guard(async {
-                    tokio::time::sleep(pause).await;
-                    Ok::<_, Error>(())
-                })
-                .await?;
+            tokio::select! {
+                stop = one.loads.run.cancel.stopped() => return Err(stop.into()),
+                () = tokio::time::sleep(pause) => {}
+            }
             pause *= 2;
         }
     }

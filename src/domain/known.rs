@@ -135,6 +135,8 @@ pub struct Fit {
     pub at: usize,
     /// Variants that were seen.
     pub variants: Vec<Variant>,
+    /// The golden schema in those variants.
+    pub expected: Schema,
     /// The comparison with the version in those variants.
     pub comparison: Comparison,
 }
@@ -255,7 +257,7 @@ impl Known {
         for difference in comparison.differences.iter_mut().chain(&mut comparison.tolerated) {
             self.explain(difference, at);
         }
-        Fit { at, variants, comparison }
+        Fit { at, variants, expected, comparison }
     }
 
     /// Says since when an object is expected, and whether an absent table may be made again.

@@ -67,6 +67,8 @@ pub struct Recognition {
     pub state: State,
     /// Fingerprint of the tables that belong to the lineage; none where nothing is there.
     pub fingerprint: Option<Fingerprint>,
+    /// Fingerprint that the recognised version has in that variant.
+    pub expected_fingerprint: Option<Fingerprint>,
     /// What is wrong.
     pub drift: Vec<Difference>,
     /// What is worth knowing and wrong with nobody.
@@ -107,6 +109,7 @@ pub fn recognise(known: &Known, evidence: &Evidence<'_>) -> Recognition {
         variants: Vec::new(),
         state: State::Unrecognised,
         fingerprint: (!own.is_empty()).then(|| Fingerprint::of(&own)),
+        expected_fingerprint: None,
         drift: Vec::new(),
         notes: records.notes.clone(),
         extras: extras(known, left, evidence.found),
@@ -215,9 +218,10 @@ fn settle(known: &Known, own: &Schema, evidence: &Evidence<'_>, records: &Record
     out.recognised_version = Some(version.version.clone());
     out.variants = fit.variants.iter().map(|v| v.name.clone()).collect();
     out.notes.extend(fit.variants.iter().filter(|v| !v.says.is_empty()).map(|v| format!("{}: {}", v.name, v.says)));
-    let made_here = made_exactly(known, fit.at, evidence.history);
-    if made_here {
-        out.drift = compare(&version.schema, own, &Tolerance::default()).differences;
+    let expected = Fingerprint::of(&fit.expected);
+    out.expected_fingerprint = Some(expected);
+    if made_exactly(known, &version.version, &expected, evidence.history) {
+        out.drift = compare(&fit.expected, own, &Tolerance::default()).differences;
         out.drift.iter_mut().for_each(|difference| known.explain(difference, fit.at));
     } else {
         out.notes.extend(
@@ -248,17 +252,12 @@ fn settle(known: &Known, own: &Schema, evidence: &Evidence<'_>, records: &Record
 
 /// Whether our own ledger says that this very version was made here, exactly as the golden schema has it.
 /// Then nothing about it is open.
-fn made_exactly(known: &Known, at: usize, history: &[Entry]) -> bool {
-    let version = &known.versions[at];
-    let golden = Fingerprint::of(&version.schema).to_string();
-    let last = history
-        .iter()
-        .rev()
-        .find(|e| e.lineage == known.lineage && e.finished_at.is_some() && e.outcome != Outcome::Accepted);
-    last.is_some_and(|entry| {
-        entry.version == version.version
+fn made_exactly(known: &Known, version: &str, expected: &Fingerprint, history: &[Entry]) -> bool {
+    let ended = |e: &&Entry| e.lineage == known.lineage && e.finished_at.is_some() && e.outcome != Outcome::Accepted;
+    history.iter().rev().find(ended).is_some_and(|entry| {
+        entry.version == version
             && entry.outcome != Outcome::Undone
-            && entry.fingerprint_after.as_ref() == Some(&golden)
+            && entry.fingerprint_after.as_deref() == Some(expected.to_string().as_str())
     })
 }
 

@@ -140,9 +140,7 @@ fn what_was_made_here_is_compared_exactly(kind: Kind) {
         .catalog()
         .exec("DROP INDEX idx_backup_index_table; CREATE INDEX other ON backup_index (account_id, table_name)");
     let found = catalog(&deployment);
-    if kind == Kind::Sqlite {
-        assert_eq!(objects(&found), ["index idx_backup_index_table on backup_index", "index other on backup_index"]);
-    }
+    assert_eq!(objects(&found), ["index idx_backup_index_table on backup_index", "index other on backup_index"]);
 }
 
 on_every_backend!(

@@ -41,7 +41,7 @@ pub struct LineageStatus {
     pub state: State,
     /// Fingerprint of what is there.
     pub fingerprint: Option<Fingerprint>,
-    /// Fingerprint of the golden schema of the recognised version.
+    /// Fingerprint of the golden schema of the recognised version, in the variant that was seen.
     pub golden_fingerprint: Option<Fingerprint>,
     /// Migrations not applied yet, oldest first.
     pub pending: Vec<Pending>,
@@ -158,7 +158,6 @@ fn lineage_status(known: &Known, recognition: Recognition, recorded: &Recorded) 
     // A code migration changes no schema and is pending all the same.
     let state =
         if recognition.state == State::Current && !pending.is_empty() { State::Behind } else { recognition.state };
-    let golden = at.map(|at| Fingerprint::of(&known.versions[at].schema));
     LineageStatus {
         lineage: recognition.lineage,
         recorded_version: recognition.recorded_version,
@@ -167,7 +166,7 @@ fn lineage_status(known: &Known, recognition: Recognition, recorded: &Recorded) 
         target_version: all.last().map(|m| m.version().to_owned()),
         state,
         fingerprint: recognition.fingerprint,
-        golden_fingerprint: golden,
+        golden_fingerprint: recognition.expected_fingerprint,
         pending,
         drift: recognition.drift,
         notes: recognition.notes,

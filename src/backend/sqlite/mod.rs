@@ -10,6 +10,8 @@ mod dump;
 mod error;
 mod fence;
 mod introspect;
+#[cfg(test)]
+mod introspect_changes;
 mod jobs;
 mod layout;
 mod ledger;

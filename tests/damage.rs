@@ -4,6 +4,8 @@
 //! backup of our own. `tests/tools/check_backup.py` reads backups independently of this program: its verdicts
 //! must be ours.
 
+#![allow(clippy::unwrap_used)]
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;

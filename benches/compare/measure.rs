@@ -91,15 +91,6 @@ impl Report {
         eprintln!("{line}");
         self.0.push(line);
     }
-
-    /// Adds a time of ours alone.
-    pub fn alone(&mut self, what: &str, ours: &[Cost], note: String) {
-        let peak_bytes = ours.iter().map(|c| c.peak_bytes).max().unwrap_or_default();
-        let ours = median(ours.iter().map(|c| c.wall).collect());
-        let line = Line { what: what.into(), ours, theirs: None, peak_bytes, floor: None, note };
-        eprintln!("{line}");
-        self.0.push(line);
-    }
 }
 
 impl fmt::Display for Line {

@@ -1,5 +1,7 @@
 //! One suite of behaviours on every backend: what makes a backend one of this tool's.
 
+#![allow(clippy::unwrap_used)]
+
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -19,7 +19,7 @@ mod together;
 use serde_json::Value;
 
 use support::deployment::NEWEST;
-use support::{Db, Deployment, Kind};
+use support::{Db, Deployment};
 
 /// Runs `migrate up` to the newest version and answers its report.
 #[track_caller]
@@ -43,8 +43,11 @@ fn assert_newest(deployment: &Deployment) {
     assert_eq!(status(deployment, "catalog")["state"], "current");
 }
 
+/// A table, its columns, its rows.
+type Dumped = (String, Vec<String>, Vec<Vec<Option<String>>>);
+
 /// Every table of the deployment with its columns and rows as text, to see that nothing was touched.
-fn everything(deployment: &Deployment) -> Vec<(String, Vec<String>, Vec<Vec<Option<String>>>)> {
+fn everything(deployment: &Deployment) -> Vec<Dumped> {
     let mut all = dump(&mut deployment.catalog());
     if deployment.data_url() != deployment.url() {
         all.extend(dump(&mut deployment.data()));
@@ -52,7 +55,7 @@ fn everything(deployment: &Deployment) -> Vec<(String, Vec<String>, Vec<Vec<Opti
     all
 }
 
-fn dump(db: &mut Db) -> Vec<(String, Vec<String>, Vec<Vec<Option<String>>>)> {
+fn dump(db: &mut Db) -> Vec<Dumped> {
     let tables = db.tables();
     let dump_table = |table: String| {
         let columns = db.columns(&table);

@@ -249,10 +249,13 @@ impl Deployment {
     }
 }
 
+/// A shape that is made once, by whoever asks first.
+type Made = Arc<OnceLock<(String, Layout)>>;
+
 /// Databases `<name>_catalog` and `<name>_data` on the server that hold a shape, for copying. They
 /// belong to one build of the binary, and go when the next build of the same path makes its own.
 fn template(shape: &str) -> (String, Layout) {
-    static MADE: Mutex<BTreeMap<String, Arc<OnceLock<(String, Layout)>>>> = Mutex::new(BTreeMap::new());
+    static MADE: Mutex<BTreeMap<String, Made>> = Mutex::new(BTreeMap::new());
     let cell = MADE.lock().unwrap().entry(shape.to_owned()).or_default().clone();
     cell.get_or_init(|| {
         let binary = Path::new(env!("CARGO_BIN_EXE_extenddb-admin"));

@@ -71,7 +71,7 @@ impl Seam {
         let ranges = self.wait(snapshot.plan(table, parts)).unwrap();
         assert!(ranges.len() <= parts, "{} ranges planned, {parts} asked for", ranges.len());
         let (sink, source) = block_channel(4);
-        let texts = std::thread::scope(|scope| {
+        std::thread::scope(|scope| {
             let reader = scope.spawn(move || {
                 let mut texts: Vec<Vec<u8>> = Vec::new();
                 while let Some(block) = source.next_blocking() {
@@ -98,8 +98,7 @@ impl Seam {
             let texts = reader.join().unwrap();
             assert_eq!(counts, texts.len() as u64, "scan counts what it sends");
             texts
-        });
-        texts
+        })
     }
 
     /// Digest of one table of a snapshot.

@@ -98,7 +98,7 @@ fn copy_table(from: &Connection, into: &Connection, name: &str, limit: u32) -> R
         _ => format!(" LIMIT {limit}"),
     };
     let mut statement = from.prepare(&format!("SELECT * FROM {}{limited}", quote(name))).map_err(fail)?;
-    let columns: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+    let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
     let marks = vec!["?"; columns.len()].join(", ");
     let mut insert = into.prepare(&format!("INSERT INTO {} VALUES ({marks})", quote(name))).map_err(fail)?;
     let mut rows = statement.query([]).map_err(fail)?;

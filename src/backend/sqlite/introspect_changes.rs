@@ -23,7 +23,8 @@ static NEWEST: LazyLock<(Vec<(String, String)>, Schema)> = LazyLock::new(|| {
     let mut statement = conn
         .prepare("SELECT tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY type DESC")
         .unwrap();
-    let declarations = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect();
+    let declarations =
+        statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect();
     let schema = read_schema(&conn, Lineage::Catalog).unwrap().schema;
     (declarations, schema)
 });

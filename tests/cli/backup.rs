@@ -19,7 +19,10 @@ on_every_backend! {
     the_catalogs_row_goes_to_available_at_0_0_5,
     below_0_0_5_the_store_alone_knows_the_backup,
     a_deleted_backup_is_gone_from_store_and_list,
+    an_interrupted_deletion_is_finished_by_the_same_command,
+    a_prefix_that_nobody_here_owns_is_not_deleted,
     a_legacy_backup_is_listed_promoted_and_deleted,
+    the_rows_of_many_backups_take_one_connection,
 }
 
 impl Deployment {
@@ -175,6 +178,60 @@ fn a_deleted_backup_is_gone_from_store_and_list(kind: Kind) {
             assert_eq!(all["backups"][0]["status"], json!("DELETED"));
         }
     }
+}
+
+fn an_interrupted_deletion_is_finished_by_the_same_command(kind: Kind) {
+    for shape in ["0.0.4", "0.0.5"] {
+        let table = tables::orders();
+        let deployment = with(kind, shape, std::slice::from_ref(&table));
+        let backup = deployment.back_up(&table.name);
+        // As a kill between the commit record and the rest leaves it.
+        std::fs::remove_file(deployment.folder_of(&backup).join("extenddb-manifest.json")).unwrap();
+        if shape == "0.0.5" {
+            deployment.catalog().exec("UPDATE backup_index SET status = 'DELETING'");
+        }
+        let id = backup["id"].as_str().unwrap();
+        deployment.backup(&["verify", id]).exits(3);
+        deployment.backup(&["delete", id, "--yes"]).succeeds();
+        assert!(!deployment.folder_of(&backup).exists(), "{shape}");
+    }
+}
+
+fn a_prefix_that_nobody_here_owns_is_not_deleted(kind: Kind) {
+    let table = tables::orders();
+    let (owner, other) = (with(kind, "0.0.4", std::slice::from_ref(&table)), with(kind, "0.0.4", std::slice::from_ref(&table)));
+    let backup = owner.back_up(&table.name);
+    std::fs::remove_file(owner.folder_of(&backup).join("extenddb-manifest.json")).unwrap();
+    let store = owner.store();
+    let id = backup["id"].as_str().unwrap();
+    let run = other.run(["backup", "delete", id, "--yes", "--store", store.to_str().unwrap()]);
+    run.exits(6).says("no commit record");
+    assert!(owner.folder_of(&backup).join("data").exists());
+}
+
+fn the_rows_of_many_backups_take_one_connection(kind: Kind) {
+    let many: Vec<Table> = (0..40).map(|i| Table::new(&format!("Many-{i:02}"), 100 + i, ("pk", "S"), None)).collect();
+    let deployment = with(kind, "0.0.5", &many);
+    let report = deployment.backup(&["create", "--all", "--jobs", "2"]).succeeds().json();
+    assert_eq!(report["backups"].as_array().unwrap().len(), many.len());
+    assert_eq!(deployment.catalog().count("SELECT count(*) FROM backup_index WHERE status = 'AVAILABLE'"), 40);
+}
+
+/// A server that holds the file: a backup goes beside it, and says that it wrote no row; a restore does not begin.
+#[test]
+fn beside_a_sqlite_server_a_backup_writes_no_row_and_a_restore_is_busy() {
+    let table = tables::orders();
+    let deployment = with(Kind::Sqlite, "0.0.5", std::slice::from_ref(&table));
+    let lock = format!("{}.lock", deployment.sqlite_path().canonicalize().unwrap().display());
+    let lock = std::fs::File::create(lock).unwrap();
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let run = deployment.backup(&["create", &table.name]).succeeds().says("no catalog row");
+    let backup = run.json()["backups"][0].clone();
+    assert_eq!(deployment.catalog().count("SELECT count(*) FROM backup_index"), 0);
+    deployment.backup(&["restore", backup["id"].as_str().unwrap(), "--as", "Again"]).exits(5);
+    assert_eq!(deployment.catalog().count("SELECT count(*) FROM tables"), 1);
+    drop(lock);
+    deployment.backup(&["restore", backup["id"].as_str().unwrap(), "--as", "Again"]).succeeds();
 }
 
 fn a_legacy_backup_is_listed_promoted_and_deleted(kind: Kind) {

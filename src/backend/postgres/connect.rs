@@ -40,6 +40,7 @@ impl Postgres {
         let this = Self {
             connector,
             held: super::held::Held::default(),
+            row_session: super::row_claim::RowSession::default(),
             capabilities: Capabilities {
                 shared_snapshot: true,
                 parallel_scan: true,

@@ -57,6 +57,7 @@ pub const ENTRY: Entry = Entry {
 pub struct Postgres {
     connector: connect::Connector,
     held: held::Held,
+    row_session: row_claim::RowSession,
     capabilities: Capabilities,
 }
 

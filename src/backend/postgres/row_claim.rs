@@ -1,11 +1,18 @@
-//! A claim on a `backup_index` row: the server's session lock on a connection of its own, through which
-//! heartbeats and status writes travel, each conditioned on the generation.
+//! A claim on a `backup_index` row: the server's session lock, and heartbeats and status writes that are each
+//! conditioned on the generation.
+//!
+//! All row claims of a process share one connection, outside of every batch and snapshot: its session holds their
+//! locks, so that a backup of a thousand tables takes one connection for its rows and not a thousand.
 //!
 //! Source: PostgreSQL ledgers, section 5; backup operations, section 4.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use sqlx::AssertSqlSafe;
 use sqlx::postgres::PgConnection;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, MutexGuard};
 
 use super::Postgres;
 use super::backup_rows::{ADDRESS, find};
@@ -27,15 +34,80 @@ pub struct RowClaim {
     pg: Postgres,
     key: BackupKey,
     generation: Epoch,
-    line: Mutex<Line>,
+    /// An answer was `NotMatched`: nothing is asked any more.
+    lost: AtomicBool,
     /// Cast that the details column needs: `text` or `jsonb`.
     details_type: String,
 }
 
+/// The session of all row claims of this process.
+#[derive(Clone, Default)]
+pub struct RowSession(Arc<Mutex<Line>>);
+
+#[derive(Default)]
 struct Line {
     session: Option<PgConnection>,
-    /// An answer was `NotMatched`: nothing is asked any more.
-    lost: bool,
+    /// Texts of the locks that the session holds.
+    locked: HashSet<String>,
+}
+
+impl Line {
+    /// The session, opened anew where there is none.
+    async fn session(&mut self, pg: &Postgres) -> Result<&mut PgConnection> {
+        if self.session.is_none() {
+            self.locked.clear();
+            self.session = Some(pg.catalog_connection().await?);
+        }
+        Ok(self.session.as_mut().expect("just opened"))
+    }
+
+    /// Takes the lock of a row, unless the session has it.
+    async fn lock(&mut self, pg: &Postgres, key: &BackupKey) -> Result<bool> {
+        let text = lock_text(key);
+        if self.session.is_some() && self.locked.contains(&text) {
+            return Ok(true);
+        }
+        let taken = take_session_lock(self.session(pg).await?, &text, RESTORE_SEED).await;
+        match taken {
+            Ok(true) => self.locked.insert(text),
+            Ok(false) => false,
+            Err(e) => {
+                self.broke();
+                return Err(e);
+            }
+        };
+        taken
+    }
+
+    /// Lets the lock of a row go. A session that fails at it is given up, which lets go of it too.
+    async fn unlock(&mut self, key: &BackupKey) {
+        let text = lock_text(key);
+        let Some(session) = self.session.as_mut().filter(|_| self.locked.remove(&text)) else { return };
+        let done = sqlx::query("SELECT pg_advisory_unlock(hashtextextended($1, $2))")
+            .bind(&text)
+            .bind(RESTORE_SEED)
+            .execute(session)
+            .await;
+        if done.is_err() {
+            self.broke();
+        }
+    }
+
+    /// The session is of no use any more, and with it the locks are gone.
+    fn broke(&mut self) {
+        self.session = None;
+        self.locked.clear();
+    }
+}
+
+impl Drop for RowClaim {
+    /// A claim that was given up without a word lets its lock go as soon as the runtime gets to it.
+    fn drop(&mut self) {
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let (line, key) = (self.pg.row_session.clone(), self.key.clone());
+            runtime.spawn(async move { line.0.lock().await.unlock(&key).await });
+        }
+    }
 }
 
 /// Inserts a `CREATING` row; nothing where the catalog has no `backup_index`.
@@ -43,12 +115,12 @@ struct Line {
 /// # Errors
 /// `Conflict` when the row exists; `Busy` when another holds its lock.
 pub async fn insert(pg: &Postgres, row: &NewBackupRow) -> Result<Option<RowClaim>> {
-    let mut session = pg.catalog_connection().await?;
-    let shape = Shape::of_catalog(&mut session).await?;
+    let mut line = pg.row_session.0.lock().await;
+    let shape = Shape::of_catalog(line.session(pg).await?).await.inspect_err(|_| line.broke())?;
     if !shape.has_backup_index() {
         return Ok(None);
     }
-    if !try_lock(&mut session, &row.key).await? {
+    if !line.lock(pg, &row.key).await? {
         return Err(Error::new(ErrorKind::Busy, CLAIM, "another session holds the lock of this backup id")
             .with("backup", &row.key.backup_arn));
     }
@@ -76,17 +148,18 @@ pub async fn insert(pg: &Postgres, row: &NewBackupRow) -> Result<Option<RowClaim
         .bind(row.created_at.epoch_seconds() * 1000.0)
         .bind(&row.source_table_json)
         .bind(format!("{}/{}/{}/", row.key.account_id, row.table_name, row.key.backup_id))
-        .execute(&mut session)
+        .execute(line.session(pg).await?)
         .await;
-    inserted.map_err(|e| {
+    if let Err(e) = inserted {
+        line.unlock(&row.key).await;
         let error = driver(CLAIM, e).with("backup", &row.key.backup_arn);
         if error.kind() == ErrorKind::Conflict {
-            return Error::new(ErrorKind::Conflict, CLAIM, "its id has a row already")
-                .with("backup", &row.key.backup_arn);
+            return Err(Error::new(ErrorKind::Conflict, CLAIM, "its id has a row already")
+                .with("backup", &row.key.backup_arn));
         }
-        error
-    })?;
-    Ok(Some(RowClaim::new(pg, &row.key, generation, session, details_type)))
+        return Err(error);
+    }
+    Ok(Some(RowClaim::new(pg, &row.key, generation, details_type)))
 }
 
 /// Takes over a row whose holder is dead: its session lock is free, or its heartbeat is stale.
@@ -94,19 +167,33 @@ pub async fn insert(pg: &Postgres, row: &NewBackupRow) -> Result<Option<RowClaim
 /// # Errors
 /// `Busy` while the holder lives and its heartbeat is fresh; `NotFound`; `Conflict` for a row that nobody can hold.
 pub async fn take_over(pg: &Postgres, key: &BackupKey, stale_after_ms: i64) -> Result<RowClaim> {
-    let mut session = pg.catalog_connection().await?;
-    let shape = Shape::of_catalog(&mut session).await?;
+    let mut line = pg.row_session.0.lock().await;
+    let taken = take_over_on(pg, &mut line, key, stale_after_ms).await;
+    if taken.is_err() {
+        line.unlock(key).await;
+    }
+    taken
+}
+
+async fn take_over_on(
+    pg: &Postgres,
+    line: &mut MutexGuard<'_, Line>,
+    key: &BackupKey,
+    stale_after_ms: i64,
+) -> Result<RowClaim> {
+    let shape = Shape::of_catalog(line.session(pg).await?).await.inspect_err(|_| line.broke())?;
     let not_found =
         || Error::new(ErrorKind::NotFound, TAKE_OVER, "there is no such row").with("backup", &key.backup_arn);
     if !shape.has_backup_index() {
         return Err(not_found());
     }
-    let locked = try_lock(&mut session, key).await?;
-    let row = find(&mut session, key).await?.ok_or_else(not_found)?;
+    let locked = line.lock(pg, key).await?;
+    let session = line.session(pg).await?;
+    let row = find(session, key).await?.ok_or_else(not_found)?;
     if !locked && row.heartbeat_age_ms < stale_after_ms {
         let message = format!(
             "{} holds it, heartbeat {} ms old, fresh below {stale_after_ms} ms",
-            holder(&mut session, key).await?,
+            holder(session, key).await?,
             row.heartbeat_age_ms
         );
         return Err(Error::new(ErrorKind::Busy, TAKE_OVER, message).with("backup", &key.backup_arn));
@@ -127,7 +214,7 @@ pub async fn take_over(pg: &Postgres, key: &BackupKey, stale_after_ms: i64) -> R
         .bind(&key.backup_arn)
         .bind(generation.stored())
         .bind(row.owner_generation.stored())
-        .execute(&mut session)
+        .execute(session)
         .await
         .map_err(|e| driver(TAKE_OVER, e))?;
     if moved.rows_affected() != 1 {
@@ -135,7 +222,7 @@ pub async fn take_over(pg: &Postgres, key: &BackupKey, stale_after_ms: i64) -> R
             .with("backup", &key.backup_arn)
             .temporary());
     }
-    Ok(RowClaim::new(pg, key, generation, session, details_type(&shape)))
+    Ok(RowClaim::new(pg, key, generation, details_type(&shape)))
 }
 
 fn details_type(shape: &Shape) -> String {
@@ -145,10 +232,6 @@ fn details_type(shape: &Shape) -> String {
 /// The text of the server's own lock.
 fn lock_text(key: &BackupKey) -> String {
     format!("backup:{}", key.backup_id)
-}
-
-async fn try_lock(session: &mut PgConnection, key: &BackupKey) -> Result<bool> {
-    take_session_lock(session, &lock_text(key), RESTORE_SEED).await
 }
 
 /// Who holds the lock, for people.
@@ -178,11 +261,12 @@ impl BackupRowClaim for RowClaim {
 }
 
 impl RowClaim {
-    fn new(pg: &Postgres, key: &BackupKey, generation: Epoch, session: PgConnection, details_type: String) -> Self {
-        let line = Mutex::new(Line { session: Some(session), lost: false });
-        Self { pg: pg.clone(), key: key.clone(), generation, line, details_type }
+    fn new(pg: &Postgres, key: &BackupKey, generation: Epoch, details_type: String) -> Self {
+        Self { pg: pg.clone(), key: key.clone(), generation, lost: AtomicBool::new(false), details_type }
     }
 
+    /// One conditioned write. After a session that broke, the row's generation decides whether the claim still holds;
+    /// the lock is taken again so that others see a live holder.
     async fn write(
         &self,
         operation: &'static str,
@@ -190,14 +274,13 @@ impl RowClaim {
         step: Option<(BackupStatus, BackupStatus)>,
         fields: &BackupRowFields,
     ) -> Result<WriteOutcome> {
-        let mut line = self.line.lock().await;
-        if line.lost {
+        let mut line = self.pg.row_session.0.lock().await;
+        if self.lost.load(Ordering::SeqCst) {
             return Ok(WriteOutcome::NotMatched);
         }
-        let mut session = match line.session.take() {
-            Some(session) => session,
-            None => self.again().await?,
-        };
+        if !line.lock(&self.pg, &self.key).await? {
+            tracing::debug!("the lock of {} is still held by the session that broke", self.key.backup_arn);
+        }
         let condition = if step.is_some() { " AND status = $5" } else { "" };
         let sql = format!("UPDATE backup_index SET {set} WHERE {ADDRESS} AND owner_generation = $4{condition}");
         let mut query = sqlx::query(AssertSqlSafe(sql))
@@ -215,39 +298,35 @@ impl RowClaim {
                 .bind(&fields.failure_reason)
                 .bind(&fields.source_table_json);
         }
-        match query.execute(&mut session).await {
+        match query.execute(line.session(&self.pg).await?).await {
             Ok(done) if done.rows_affected() == 1 => {
-                line.session = Some(session);
+                if step.is_some() {
+                    line.unlock(&self.key).await;
+                }
                 Ok(WriteOutcome::Matched)
             }
             Ok(_) => {
-                line.lost = true;
+                self.lost.store(true, Ordering::SeqCst);
+                line.unlock(&self.key).await;
                 Ok(WriteOutcome::NotMatched)
             }
-            Err(e) if outcome_unknown(&e) => match step {
-                Some((_, to)) => self.read_back(to, &mut line).await,
-                None => Err(driver(operation, e)),
-            },
+            Err(e) if outcome_unknown(&e) => {
+                line.broke();
+                match step {
+                    Some((_, to)) => self.read_back(to).await,
+                    None => Err(driver(operation, e)),
+                }
+            }
             Err(e) => Err(driver(operation, e)),
         }
     }
 
-    /// A new session after the old one broke. The row's generation decides whether the claim still holds; the lock
-    /// is taken again so that others see a live holder.
-    async fn again(&self) -> Result<PgConnection> {
-        let mut session = self.pg.catalog_connection().await?;
-        if !try_lock(&mut session, &self.key).await? {
-            tracing::debug!("the lock of {} is still held by the session that broke", self.key.backup_arn);
-        }
-        Ok(session)
-    }
-
     /// After a lost connection: what does the row say?
-    async fn read_back(&self, to: BackupStatus, line: &mut Line) -> Result<WriteOutcome> {
+    async fn read_back(&self, to: BackupStatus) -> Result<WriteOutcome> {
         let Ok(mut session) = self.pg.catalog_connection().await else { return Ok(WriteOutcome::Unknown) };
         match find(&mut session, &self.key).await {
             Ok(Some(row)) if row.owner_generation != self.generation => {
-                line.lost = true;
+                self.lost.store(true, Ordering::SeqCst);
                 Ok(WriteOutcome::NotMatched)
             }
             Ok(Some(row)) if row.status == to => Ok(WriteOutcome::Matched),

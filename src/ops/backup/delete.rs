@@ -10,6 +10,7 @@ use crate::archive::BackupPrefix;
 use crate::archive::layout::COMMIT_RECORD;
 use crate::backend::Backend;
 use crate::backend::jobs::{BackupKey, DeleteStart};
+use crate::domain::arn::{BackupArn, region_of};
 use crate::domain::claim::WriteOutcome;
 use crate::domain::job::{BackupStatus, JobKind};
 use crate::ops::error::{Error, Result};
@@ -64,7 +65,8 @@ pub async fn delete(backend: Option<&dyn Backend>, store: Option<&OpenStore>, re
         }
     }
     let store = store.ok_or_else(|| Error::Usage(format!("backup {shown} lies in a store: name it with --store")))?;
-    if row.is_none() && !matches!(look(&*store.store, prefix).await?, Found::Complete(_) | Found::Damaged(_)) {
+    let record = matches!(look(&*store.store, prefix).await?, Found::Complete(_) | Found::Damaged(_));
+    if row.is_none() && !record && !deletion_began(backend, store, prefix).await? {
         return Err(Error::NotFound(format!(
             "{prefix} has no commit record, so it is no backup: its writer or `extenddb-admin reconcile` removes it, \
              or `extenddb-admin backup purge` does"
@@ -72,7 +74,7 @@ pub async fn delete(backend: Option<&dyn Backend>, store: Option<&OpenStore>, re
     }
     // The commit record goes first: an interruption leaves an incomplete backup, never a damaged one.
     store.store.delete(&prefix.object(COMMIT_RECORD)).await?;
-    let objects = store.store.delete_prefix(prefix.key()).await? + 1;
+    let objects = store.store.delete_prefix(prefix.key()).await? + u64::from(record);
     if let (Some(backend), Some(key)) = (backend, &row)
         && backend.finish_backup_delete(key).await? == WriteOutcome::NotMatched
     {
@@ -85,6 +87,29 @@ pub async fn delete(backend: Option<&dyn Backend>, store: Option<&OpenStore>, re
         }
     }
     Ok(Deleted { id: prefix.backup_id().to_owned(), arn: shown, objects: Some(objects) })
+}
+
+/// Whether a prefix without commit record is what an interrupted deletion left: our own records know the backup, which
+/// they do only of one that was complete.
+async fn deletion_began(backend: Option<&dyn Backend>, store: &OpenStore, prefix: &BackupPrefix) -> Result<bool> {
+    let Some(backend) = backend else { return Ok(false) };
+    let store_id = store.id_for_reading().await;
+    let mut regions: Vec<String> = backend.target_rules().await?.region.into_iter().collect();
+    regions.extend(
+        backend.list_tables(None).await?.iter().filter_map(|t| region_of(&t.definition.table_arn)).map(str::to_owned),
+    );
+    regions.sort_unstable();
+    regions.dedup();
+    for region in regions {
+        // The prefix does not tell the region, which the record's address has.
+        let Ok(arn) = BackupArn::new(&region, prefix.account_id(), prefix.table_name(), prefix.backup_id()) else {
+            continue;
+        };
+        if backend.recall_backup(&store_id, &arn.to_string()).await?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Refuses a backup that an open restore job names, whether its holder lives or not: a dead one can be resumed.

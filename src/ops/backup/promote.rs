@@ -2,8 +2,9 @@
 //!
 //! It keeps its name, its creation time and, where it may, its id. The legacy backup stays where it is.
 
-use super::create::{CreateReport, Source, run_attempts};
+use super::create::{Source, run_attempts};
 use super::plan::{Attempt, arn_refusal};
+use super::report::CreateReport;
 use super::resolve::id_of;
 use super::sweep::{Found, look, row_key};
 use crate::archive::BackupPrefix;

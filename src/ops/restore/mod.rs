@@ -10,6 +10,7 @@
 pub mod activate;
 pub mod admit;
 pub mod load;
+mod look;
 pub mod prepare;
 pub mod request;
 pub mod rules;

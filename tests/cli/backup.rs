@@ -199,7 +199,8 @@ fn an_interrupted_deletion_is_finished_by_the_same_command(kind: Kind) {
 
 fn a_prefix_that_nobody_here_owns_is_not_deleted(kind: Kind) {
     let table = tables::orders();
-    let (owner, other) = (with(kind, "0.0.4", std::slice::from_ref(&table)), with(kind, "0.0.4", std::slice::from_ref(&table)));
+    let (owner, other) =
+        (with(kind, "0.0.4", std::slice::from_ref(&table)), with(kind, "0.0.4", std::slice::from_ref(&table)));
     let backup = owner.back_up(&table.name);
     std::fs::remove_file(owner.folder_of(&backup).join("extenddb-manifest.json")).unwrap();
     let store = owner.store();

@@ -154,8 +154,9 @@ pub async fn insert(pg: &Postgres, row: &NewBackupRow) -> Result<Option<RowClaim
         line.unlock(&row.key).await;
         let error = driver(CLAIM, e).with("backup", &row.key.backup_arn);
         if error.kind() == ErrorKind::Conflict {
-            return Err(Error::new(ErrorKind::Conflict, CLAIM, "its id has a row already")
-                .with("backup", &row.key.backup_arn));
+            return Err(
+                Error::new(ErrorKind::Conflict, CLAIM, "its id has a row already").with("backup", &row.key.backup_arn)
+            );
         }
         return Err(error);
     }

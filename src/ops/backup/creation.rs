@@ -201,7 +201,13 @@ impl Creation {
     }
 
     /// Undoes one backup that has no commit record: objects, row. Does nothing once the claim is lost.
-    pub(super) async fn undo(&self, one: Pending, writer: Option<BackupWriter>, error: Error, report: &mut CreateReport) {
+    pub(super) async fn undo(
+        &self,
+        one: Pending,
+        writer: Option<BackupWriter>,
+        error: Error,
+        report: &mut CreateReport,
+    ) {
         if error.is_fenced() {
             self.run.cancel.stop(Stop::Fenced(error.to_string()));
         }

@@ -156,10 +156,7 @@ impl Creation {
     }
 }
 
-type Streamed = std::result::Result<
-    (Pending, TableInfo, BackupWriter, Result<Written>),
-    tokio::task::JoinError,
->;
+type Streamed = std::result::Result<(Pending, TableInfo, BackupWriter, Result<Written>), tokio::task::JoinError>;
 
 fn stop_error(run: &Run) -> Error {
     run.cancel.reason().map_or_else(|| Error::Interrupted("interrupted".into()), Into::into)

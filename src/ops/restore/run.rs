@@ -85,8 +85,6 @@ pub(super) struct Restore {
     staged: bool,
 }
 
-
-
 impl Restore {
     fn fail(&mut self, table: &str, error: Error) {
         if error.is_fenced() {
@@ -319,8 +317,6 @@ impl Restore {
         Ok(RestoreReport { job: view, errors, stopped })
     }
 }
-
-
 
 fn count(n: usize) -> u64 {
     u64::try_from(n).unwrap_or(u64::MAX)

@@ -57,7 +57,7 @@ fn signal(child: &std::process::Child, name: &str) {
     assert!(status.success());
 }
 
-fn args<'a>(deployment: &Deployment, args: &[&'a str]) -> Vec<String> {
+fn args(deployment: &Deployment, args: &[&str]) -> Vec<String> {
     let mut all: Vec<String> = std::iter::once("backup").chain(args.iter().copied()).map(str::to_owned).collect();
     all.extend(["--store".to_owned(), deployment.store().display().to_string(), "-o".to_owned(), "json".to_owned()]);
     all

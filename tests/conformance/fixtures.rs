@@ -22,8 +22,7 @@ fn number_keys_have_the_known_texts() {
         // The fixtures hold normalised numbers only.
         let normalised = !number.contains(['+', 'E', 'e'])
             && !(number.contains('.') && number.ends_with('0'))
-            && number.trim_start_matches('-') != "0"
-            || number == "0";
+            && (number == "0" || number.trim_start_matches('-') != "0");
         if normalised {
             assert_eq!(number_key(number), text, "{number}");
             tried += 1;

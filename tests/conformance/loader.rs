@@ -154,7 +154,7 @@ fn assert_like_the_original(deployment: &Deployment, table: &Table, name: &str, 
         assert_eq!(new[off], None, "{off} of {what}");
     }
     assert!(matches!(new["deletion_protection_enabled"].as_deref(), Some("0" | "f")), "{what}");
-    assert_eq!(catalog.count(&format!("SELECT count(*) FROM tags WHERE resource_arn LIKE '%New'")), 0);
+    assert_eq!(catalog.count("SELECT count(*) FROM tags WHERE resource_arn LIKE '%New'"), 0);
 
     let mut data = deployment.data();
     let new_id = new["table_id"].clone().unwrap();

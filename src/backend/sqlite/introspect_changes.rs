@@ -107,7 +107,9 @@ proptest! {
     fn a_change_of_a_declaration_is_found(change in prop::sample::select(CHANGES), which in any::<Pick>()) {
         let Some((before, after)) = changed(change, &which) else { return Ok(()) };
         let differences = Schema::diff(&before, &after);
-        prop_assert_eq!(differences.len(), 1, "{:?}: {:?}", change, differences);
+        // A strict table refuses null in its key, which is a second difference.
+        let more = usize::from(change.1.ends_with("STRICT"));
+        prop_assert!((1..=1 + more).contains(&differences.len()), "{:?}: {:?}", change, differences);
     }
 
     #[test]

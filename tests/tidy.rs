@@ -74,9 +74,38 @@ fn raw_string(text: &str) -> Option<usize> {
     after[hashes..].starts_with('"').then_some(hashes)
 }
 
-/// The part of a file before its tests.
+/// The part of a file before its tests: before a `#[cfg(test)]` module with a body.
 fn product(source: &str) -> &str {
-    source.find("#[cfg(test)]").map_or(source, |at| &source[..at])
+    let tests = source.match_indices("#[cfg(test)]").find(|(at, _)| {
+        let next =
+            source[*at..].lines().map(str::trim).find(|line| line.starts_with("mod ") || line.starts_with("pub mod "));
+        next.is_some_and(|line| line.ends_with('{'))
+    });
+    tests.map_or(source, |(at, _)| &source[..at])
+}
+
+/// Files of the product: without those that are modules for tests only.
+fn sources() -> Vec<PathBuf> {
+    let all = files("src", "rs");
+    let mut tests = Vec::new();
+    for path in &all {
+        let source = read(path);
+        for (at, _) in source.match_indices("#[cfg(test)]") {
+            let line = source[at..]
+                .lines()
+                .map(str::trim)
+                .find(|line| line.starts_with("mod ") || line.starts_with("pub mod "));
+            if let Some(name) = line.and_then(|line| line.rsplit("mod ").next()).and_then(|name| name.strip_suffix(';'))
+            {
+                let folder = match path.file_name().unwrap().to_str() {
+                    Some("mod.rs" | "lib.rs" | "main.rs") => path.parent().unwrap().to_owned(),
+                    _ => path.with_extension(""),
+                };
+                tests.push(folder.join(name).with_extension("rs"));
+            }
+        }
+    }
+    all.into_iter().filter(|path| !tests.contains(path)).collect()
 }
 
 /// Every path that begins with `start::`, groups expanded, as its segments after the start.
@@ -210,7 +239,7 @@ fn below(path: &str, prefix: &str) -> bool {
 #[test]
 fn imports_follow_the_map() {
     let mut broken = Vec::new();
-    for path in files("src", "rs") {
+    for path in sources() {
         let name = match module(&path).join("/") {
             name if name.is_empty() && path.ends_with("main.rs") => "main".to_owned(),
             name => name,
@@ -242,7 +271,7 @@ fn imports_follow_the_map() {
 #[test]
 fn crates_stay_where_they_belong() {
     let mut broken = Vec::new();
-    for path in files("src", "rs") {
+    for path in sources() {
         let code = code(&read(&path));
         for (name, homes) in CRATES {
             let text = path.to_str().unwrap();
@@ -282,7 +311,7 @@ fn every_file_says_what_it_owns() {
 #[test]
 fn nothing_panics_on_purpose_outside_tests() {
     let mut broken = Vec::new();
-    for path in files("src", "rs") {
+    for path in sources() {
         let source = read(&path);
         let code = code(product(&source));
         for word in [".unwrap()", "todo!", "unimplemented!", "dbg!", "clippy::unwrap_used"] {

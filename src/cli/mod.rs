@@ -4,7 +4,7 @@
 //! 1. A file `cli/<command>.rs` with its `clap` arguments (`Args` or `Subcommand`) and
 //!    `pub async fn run(args: …, ctx: &Context) -> anyhow::Result<Exit>`.
 //! 2. One variant in [`Command`], its doc comment being the help line (imperative, no full stop), and one line
-//!    in [`dispatch`].
+//!    in `dispatch`.
 //!
 //! A command turns its arguments into an options struct, calls one operation, and gives the operation's report
 //! to [`crate::ui::Ui::print`] with a function that lays it out as a [`crate::ui::Page`]:

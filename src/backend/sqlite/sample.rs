@@ -8,7 +8,7 @@ use super::error::driver;
 use crate::backend::Result;
 use crate::backend::registry::Sample;
 
-/// Name and version of what [`write`] leaves.
+/// Name and version of what [`write()`] leaves.
 pub const SAMPLE: Sample = Sample {
     catalog_version: "0.0.2",
     table: "Orders",

@@ -2,7 +2,7 @@
 //!
 //! A creation is one job over any number of tables, in these phases, each in its file: refuse what cannot be
 //! kept ([`plan`]), clean up dead attempts ([`sweep`]), claim ([`claim`]), read one snapshot into data files
-//! ([`stream`]), write the commit records ([`seal`]). [`create`] admits the job and runs them.
+//! ([`stream`]), write the commit records ([`seal`]). [`create()`] admits the job and runs them.
 //!
 //! Source: backup operations, section 5. The store is the truth about backups; catalog rows are a cache.
 
